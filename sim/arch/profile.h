@@ -1,0 +1,37 @@
+/* A GPU profile as the model uses it: the values of the keys of a .arch file. Internal to the library. */
+#ifndef WM_PROFILE_H
+#define WM_PROFILE_H
+
+#include "warpmem.h"
+
+/* Access widths are powers of two, 1 to 32 bytes: index by log2. */
+#define WM_WIDTHS 6
+
+/* Most bits that a tag-bank number may have. */
+#define WM_TAG_BANK_BITS 4
+
+struct wm_profile {
+    /* shared memory */
+    uint32_t banks;                   /* shared.banks: power of two, 1 to 32 */
+    uint32_t bank_bytes;              /* shared.bank_bytes: power of two, 1 to 16 */
+    uint32_t phase_lanes[WM_WIDTHS];  /* shared.phase_lanes_N for N = 1 2 4 8 16 32: power of two, 1 to 32 */
+    uint32_t load_merge;              /* shared.load_merge: bit 0: partner i^1, bit 1: partner i^2 */
+    uint32_t shared_window_bytes;     /* shared.window_bytes: offsets must lie below */
+    /* L1 tag and data stage */
+    uint32_t line_bytes;              /* l1.line_bytes: power of two, 32 to 1024 */
+    uint32_t sector_bytes;            /* l1.sector_bytes: power of two, 8 to line_bytes */
+    uint32_t tag_bank_bits;           /* number of l1.tag_bank_mask_K keys, 0 to 4: 2^bits tag banks */
+    uint64_t tag_bank_mask[WM_TAG_BANK_BITS]; /* bit K of a line's bank: parity(line index & mask K) */
+    uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts */
+    /* instructions and limits */
+    uint32_t address_bits;            /* global.address_bits: virtual addresses lie below 2^bits */
+    uint32_t max_width_bytes;         /* global.max_width_bytes: widest access of a lane: 16 or 32 */
+    uint32_t has_ldmatrix;            /* instruction.ldmatrix: yes or no */
+    uint32_t has_stmatrix;            /* instruction.stmatrix */
+    uint32_t has_cp_async;            /* instruction.cp_async */
+};
+
+/* struct wm_arch itself is private to profile.c; this is how the model sees it. */
+const struct wm_profile *wm_arch_profile(const wm_arch *arch);
+
+#endif
