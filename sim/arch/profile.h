@@ -16,13 +16,23 @@ struct wm_profile {
     uint32_t bank_bytes;              /* shared.bank_bytes: power of two, 1 to 16 */
     uint32_t phase_lanes[WM_WIDTHS];  /* shared.phase_lanes_N for N = 1 2 4 8 16 32: power of two, 1 to 32 */
     uint32_t load_merge;              /* shared.load_merge: bit 0: partner i^1, bit 1: partner i^2 */
+    uint32_t atomic_merge;            /* shared.atomic_merge: atomics' lanes at one word cost one pass, as loads' do */
+    uint32_t ldmatrix_phase_lanes;    /* shared.ldmatrix_phase_lanes: rows served together: power of two, 1 to 32 */
+    uint32_t stmatrix_phase_lanes;    /* shared.stmatrix_phase_lanes: likewise */
     uint32_t shared_window_bytes;     /* shared.window_bytes: offsets must lie below */
     /* L1 tag and data stage */
     uint32_t line_bytes;              /* l1.line_bytes: power of two, 32 to 1024 */
     uint32_t sector_bytes;            /* l1.sector_bytes: power of two, 8 to line_bytes */
-    uint32_t tag_bank_bits;           /* number of l1.tag_bank_mask_K keys, 0 to 4: 2^bits tag banks */
+    uint32_t tag_bank_bits;           /* l1.tag_bank_bits: 0 to 4; 2^bits tag banks, and as many mask keys */
     uint64_t tag_bank_mask[WM_TAG_BANK_BITS]; /* bit K of a line's bank: parity(line index & mask K) */
     uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts */
+    uint32_t atomic_rounds;           /* l1.atomic_rounds: an atomic's lanes at one address go to rounds of their own */
+    /* spaces that may share the global path */
+    uint32_t local_in_l1;             /* local.in_l1: counted by the rules of global; 0: every counter is 0 */
+    uint32_t local_interleave_bytes;  /* local.interleave_bytes: N: a thread's consecutive pieces of N bytes lie 32 * N
+                                         bytes apart in the warp's window, its lanes' pieces N bytes: power of two */
+    uint32_t generic_in_l1;           /* generic.in_l1: as local_in_l1, addresses as they are */
+    uint32_t const_in_l1;             /* const.in_l1: likewise */
     /* instructions and limits */
     uint32_t address_bits;            /* global.address_bits: virtual addresses lie below 2^bits */
     uint32_t max_width_bytes;         /* global.max_width_bytes: widest access of a lane: 16 or 32 */
