@@ -1,0 +1,138 @@
+/*
+ * Global and local memory: the tag stage, the data stage, and what goes to L2 when every sector misses.
+ *
+ * Measured on an H200 (traces/hardware/sm_90/h200-random). The tag stage looks up one line per tag bank and pass; on a
+ * miss the data stage serves each tag wavefront by itself, on a hit the whole warp at once.
+ */
+#include "model/model.h"
+
+/* The tag side of a set of lines, added to *out. */
+static unsigned tag_side(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WMI_LINES],
+                         struct wm_counts *out)
+{
+    const unsigned sectors = wmi_sectors(lines);
+    const unsigned wavefronts = wmi_tag_wavefronts(profile, lines, wavefront);
+
+    out->lines += lines->count;
+    out->sectors += sectors;
+    out->tag_wavefronts += wavefronts;
+    out->l2_requests += lines->count;
+    out->l2_sectors += sectors;
+    return wavefronts;
+}
+
+/* Data passes of a load. */
+static unsigned load_passes(const struct wmi_lines *lines, const uint8_t wavefront[WMI_LINES], unsigned wavefronts,
+                            uint32_t l1)
+{
+    unsigned passes = 0;
+
+    if (l1 == WM_L1_HIT)
+        return wmi_data_passes(lines, NULL, 0, 0);
+    for (unsigned w = 0; w < wavefronts; w++)
+        passes += wmi_data_passes(lines, wavefront, w, w);
+    return passes;
+}
+
+/* Data passes of a store: the first tag wavefronts share theirs. */
+static unsigned store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
+                             const uint8_t wavefront[WMI_LINES], unsigned wavefronts, unsigned width_bytes)
+{
+    const unsigned merged = profile->store_merge[wmi_log2(width_bytes)];
+    unsigned passes = wmi_data_passes(lines, wavefront, 0, merged - 1);
+
+    for (unsigned w = merged; w < wavefronts; w++)
+        passes += wmi_data_passes(lines, wavefront, w, w);
+    return passes;
+}
+
+static unsigned ideal_sectors(const struct wm_profile *profile, const struct wm_access *access)
+{
+    const unsigned bytes = wmi_distinct(access->address, access->mask) * access->opcode.width_bytes;
+
+    return (bytes + profile->sector_bytes - 1) / profile->sector_bytes;
+}
+
+/* Loads and stores through the lines that they touch. */
+static void load_store(const struct wm_profile *profile, const struct wm_access *access, const struct wmi_lines *lines,
+                       struct wm_counts *out)
+{
+    uint8_t wavefront[WMI_LINES];
+    const unsigned wavefronts = tag_side(profile, lines, wavefront, out);
+
+    out->requests = 1;
+    out->lsu_wavefronts = access->opcode.operation == WM_LD
+                              ? load_passes(lines, wavefront, wavefronts, access->l1)
+                              : store_passes(profile, lines, wavefront, wavefronts, access->opcode.width_bytes);
+}
+
+/* Atomics: the r-th lane of each address goes to round r, and each round is an access of its own. */
+static void atomic(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+{
+    const unsigned width = access->opcode.width_bytes;
+    uint32_t round[WM_LANES];
+    const unsigned rounds = wmi_rounds(access->address, access->mask, round);
+    struct wmi_lines lines;
+    uint8_t wavefront[WMI_LINES];
+
+    if (!profile->atomic_rounds) {
+        wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
+        load_store(profile, access, &lines, out);
+        return;
+    }
+    for (unsigned r = 0; r < rounds; r++) {
+        unsigned wavefronts;
+
+        wmi_lines_of(profile, access->address, round[r], width, profile->phase_lanes[wmi_log2(width)], &lines);
+        wavefronts = tag_side(profile, &lines, wavefront, out);
+        out->lsu_wavefronts += store_passes(profile, &lines, wavefront, wavefronts, width);
+    }
+    out->requests = 1;
+    if (access->opcode.operation == WM_ATOM)
+        out->lsu_wavefronts *= 2;
+}
+
+void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+{
+    const unsigned width = access->opcode.width_bytes;
+    struct wmi_lines lines;
+
+    if (!access->mask)
+        return;
+    out->sectors_ideal = ideal_sectors(profile, access);
+    if (access->opcode.operation == WM_ATOM || access->opcode.operation == WM_RED) {
+        atomic(profile, access, out);
+        return;
+    }
+    wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
+    load_store(profile, access, &lines, out);
+}
+
+/*
+ * Local memory: a thread's offset o lies, in the warp's window, at (o / N) * 32 * N + lane * N + o % N for an interleave of
+ * N bytes. A lane of more than N bytes touches as many pieces, each in a line of its own.
+ */
+void wmi_local(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+{
+    const unsigned interleave = profile->local_interleave_bytes;
+    const unsigned width = access->opcode.width_bytes;
+    const unsigned piece_bytes = width < interleave ? width : interleave;
+    const unsigned shift = wmi_log2(interleave);
+    struct wmi_lines lines;
+    uint64_t address[WM_LANES] = {0};
+    uint32_t mask = access->mask;
+
+    if (!mask)
+        return;
+    out->sectors_ideal = (wmi_popcount(mask) * width + profile->sector_bytes - 1) / profile->sector_bytes;
+    wmi_lines_start(profile->phase_lanes[wmi_log2(piece_bytes)], &lines);
+    for (unsigned piece = 0; piece < width; piece += piece_bytes) {
+        for (unsigned lane = 0; lane < WM_LANES; lane++) {
+            const uint64_t offset = access->address[lane] + piece;
+
+            address[lane] = ((offset >> shift) * WM_LANES + lane) << shift | (offset & (interleave - 1));
+        }
+        wmi_lines_add(profile, address, mask, piece_bytes, &lines);
+    }
+    load_store(profile, access, &lines, out);
+}

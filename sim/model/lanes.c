@@ -1,0 +1,142 @@
+/* Lanes, lines, tag wavefronts, rounds: what the units of the model have in common. Portable C. */
+#include <string.h>
+
+#include "model/model.h"
+
+/* Open addressing over line indices: twice as many slots as entries. */
+#define SLOTS WMI_SLOTS
+
+/* Fibonacci hashing: the top bits of the product. */
+static unsigned slot_of(uint64_t key)
+{
+    return (unsigned)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 56);
+}
+
+/* The position of line index in lines, appended if it is new. previous: where the lane before it was, or count. */
+static unsigned find_line(struct wmi_lines *lines, uint64_t index, unsigned previous)
+{
+    unsigned slot;
+
+    if (previous < lines->count && lines->index[previous] == index)
+        return previous;
+    for (slot = slot_of(index); lines->slots[slot]; slot = (slot + 1) % SLOTS) {
+        if (lines->index[lines->slots[slot] - 1U] == index)
+            return lines->slots[slot] - 1U;
+    }
+    lines->slots[slot] = (uint8_t)(lines->count + 1);
+    lines->index[lines->count] = index;
+    lines->sectors[lines->count] = 0;
+    memset(lines->banks[lines->count], 0, lines->phases * sizeof lines->banks[0][0]);
+    return lines->count++;
+}
+
+void wmi_lines_start(unsigned phase_lanes, struct wmi_lines *lines)
+{
+    lines->count = 0;
+    lines->phases = WM_LANES / phase_lanes;
+    memset(lines->slots, 0, sizeof lines->slots);
+}
+
+void wmi_lines_add(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
+                   struct wmi_lines *lines)
+{
+    const unsigned line_shift = wmi_log2(profile->line_bytes);
+    const unsigned sector_shift = wmi_log2(profile->sector_bytes);
+    const unsigned bank_shift = wmi_log2(profile->bank_bytes);
+    const unsigned phase_shift = wmi_log2(WM_LANES / lines->phases);
+    const unsigned words = width_bytes > profile->bank_bytes ? width_bytes >> bank_shift : 1;
+    const uint32_t lane_banks = (uint32_t)((UINT64_C(1) << words) - 1);
+    unsigned at = 0;
+
+    for (; mask; mask &= mask - 1) {
+        const unsigned lane = wmi_log2(mask);
+        const uint32_t offset = (uint32_t)address[lane] & (profile->line_bytes - 1);
+
+        at = find_line(lines, address[lane] >> line_shift, at);
+        lines->sectors[at] |= UINT32_C(1) << (offset >> sector_shift);
+        lines->banks[at][lane >> phase_shift] |= lane_banks << (offset >> bank_shift);
+    }
+}
+
+void wmi_lines_of(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
+                  unsigned phase_lanes, struct wmi_lines *lines)
+{
+    wmi_lines_start(phase_lanes, lines);
+    wmi_lines_add(profile, address, mask, width_bytes, lines);
+}
+
+unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WMI_LINES])
+{
+    uint8_t used[1U << WM_TAG_BANK_BITS] = {0};
+    unsigned wavefronts = 0;
+
+    for (unsigned i = 0; i < lines->count; i++) {
+        unsigned bank = 0;
+
+        for (unsigned k = 0; k < profile->tag_bank_bits; k++)
+            bank |= (unsigned)__builtin_parityll(lines->index[i] & profile->tag_bank_mask[k]) << k;
+        if (wavefront)
+            wavefront[i] = used[bank];
+        if (++used[bank] > wavefronts)
+            wavefronts = used[bank];
+    }
+    return wavefronts;
+}
+
+unsigned wmi_data_passes(const struct wmi_lines *lines, const uint8_t wavefront[WMI_LINES], unsigned first, unsigned last)
+{
+    unsigned passes = 0;
+
+    for (unsigned phase = 0; phase < lines->phases; phase++) {
+        struct wmi_degree degree = {.planes = 0};
+
+        for (unsigned i = 0; i < lines->count; i++) {
+            if (!wavefront || (wavefront[i] >= first && wavefront[i] <= last))
+                wmi_degree_add(&degree, lines->banks[i][phase]);
+        }
+        passes += wmi_degree_max(&degree);
+    }
+    return passes;
+}
+
+unsigned wmi_sectors(const struct wmi_lines *lines)
+{
+    unsigned sectors = 0;
+
+    for (unsigned i = 0; i < lines->count; i++)
+        sectors += wmi_popcount(lines->sectors[i]);
+    return sectors;
+}
+
+unsigned wmi_rounds(const uint64_t address[WM_LANES], uint32_t mask, uint32_t round[WM_LANES])
+{
+    uint8_t slots[SLOTS] = {0}; /* lane + 1 that came first with an address */
+    uint8_t repeats[WM_LANES];  /* lanes so far at the address of that lane */
+    unsigned rounds = 0;
+
+    for (; mask; mask &= mask - 1) {
+        const unsigned lane = wmi_log2(mask);
+        unsigned slot = slot_of(address[lane]);
+        unsigned r = 0;
+
+        while (slots[slot] && address[slots[slot] - 1U] != address[lane])
+            slot = (slot + 1) % SLOTS;
+        if (slots[slot]) {
+            r = repeats[slots[slot] - 1U]++;
+        } else {
+            slots[slot] = (uint8_t)(lane + 1);
+            repeats[lane] = 1;
+        }
+        if (r == rounds)
+            round[rounds++] = 0;
+        round[r] |= UINT32_C(1) << lane;
+    }
+    return rounds;
+}
+
+unsigned wmi_distinct(const uint64_t address[WM_LANES], uint32_t mask)
+{
+    uint32_t round[WM_LANES];
+
+    return wmi_rounds(address, mask, round) ? wmi_popcount(round[0]) : 0;
+}

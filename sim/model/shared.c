@@ -1,0 +1,112 @@
+/*
+ * Shared memory: banks, phases, merging of lane pairs.
+ *
+ * The rules were read from hardware counters of an H200 (traces/hardware/sm_90/h200-random): a load or store is served in
+ * phases of phase_lanes lanes; a phase takes as many passes as the most distinct words in one bank; lanes of a wide load
+ * that share addresses in pairs let phases double in size; atomics count lanes, not words; a matrix instruction has one
+ * phase per 8x8 matrix, its eight rows.
+ */
+#include "model/model.h"
+
+/* Whether every active lane's partner (lane XOR distance) is inactive or at the same address. */
+static int pairs_share(const uint64_t address[WM_LANES], uint32_t mask, unsigned distance)
+{
+    for (uint32_t rest = mask; rest; rest &= rest - 1) {
+        const unsigned lane = wmi_log2(rest);
+        const unsigned partner = lane ^ distance;
+
+        if ((mask >> partner & 1) && address[lane] != address[partner])
+            return 0;
+    }
+    return 1;
+}
+
+/* Lanes in a phase of a load: wide loads whose lanes share addresses in pairs take twice as many. */
+static unsigned load_phase_lanes(const struct wm_profile *profile, const struct wm_access *access)
+{
+    const unsigned lanes = profile->phase_lanes[wmi_log2(access->opcode.width_bytes)];
+
+    if (lanes >= WM_LANES)
+        return lanes;
+    if (((profile->load_merge & 1) && pairs_share(access->address, access->mask, 1)) ||
+        ((profile->load_merge & 2) && pairs_share(access->address, access->mask, 2)))
+        return lanes * 2;
+    return lanes;
+}
+
+/* Loads, stores and matrix rows: a bank's passes are its distinct words. */
+static void words(const struct wm_profile *profile, const struct wm_access *access, uint32_t mask, unsigned phase_lanes,
+                  struct wm_counts *out)
+{
+    struct wmi_lines lines;
+
+    wmi_lines_of(profile, access->address, mask, access->opcode.width_bytes, phase_lanes, &lines);
+    for (unsigned phase = 0; phase < lines.phases; phase++) {
+        struct wmi_degree degree = {.planes = 0};
+        unsigned passes;
+
+        for (unsigned i = 0; i < lines.count; i++)
+            wmi_degree_add(&degree, lines.banks[i][phase]);
+        passes = wmi_degree_max(&degree);
+        out->shared_wavefronts += passes;
+        out->shared_wavefronts_ideal += passes > 0;
+        if (passes > out->ways)
+            out->ways = passes;
+    }
+    out->bank_conflicts = out->shared_wavefronts - out->shared_wavefronts_ideal;
+}
+
+/* Atomics: a bank's passes are the lanes that come to it, equal words or not. No placement helps lanes at one address. */
+static void lanes(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+{
+    const unsigned width = access->opcode.width_bytes;
+    const unsigned phase_lanes = profile->phase_lanes[wmi_log2(width)];
+    const unsigned bank_shift = wmi_log2(profile->bank_bytes);
+    const unsigned banks_per_lane = width > profile->bank_bytes ? width >> bank_shift : 1;
+    const uint32_t lane_banks = (uint32_t)((UINT64_C(1) << banks_per_lane) - 1);
+    unsigned phases = 0;
+
+    for (unsigned first = 0; first < WM_LANES; first += phase_lanes) {
+        const uint32_t phase = (uint32_t)(((UINT64_C(1) << phase_lanes) - 1) << first);
+        struct wmi_degree degree = {.planes = 0};
+        uint32_t round[WM_LANES];
+        unsigned passes;
+
+        for (uint32_t rest = access->mask & phase; rest; rest &= rest - 1) {
+            const uint64_t bank = access->address[wmi_log2(rest)] >> bank_shift & (profile->banks - 1);
+
+            wmi_degree_add(&degree, lane_banks << bank);
+        }
+        passes = wmi_degree_max(&degree);
+        phases += passes > 0;
+        out->shared_wavefronts += passes;
+        out->shared_wavefronts_ideal += wmi_rounds(access->address, access->mask & phase, round);
+        if (passes > out->ways)
+            out->ways = passes;
+    }
+    out->bank_conflicts = out->shared_wavefronts - phases;
+}
+
+void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+{
+    const struct wm_opcode *opcode = &access->opcode;
+    const uint32_t mask = wmi_lanes_used(access);
+
+    switch (opcode->operation) {
+    case WM_LD:
+        words(profile, access, mask, load_phase_lanes(profile, access), out);
+        break;
+    case WM_LDMATRIX:
+        words(profile, access, mask, profile->ldmatrix_phase_lanes, out);
+        break;
+    case WM_STMATRIX:
+        words(profile, access, mask, profile->stmatrix_phase_lanes, out);
+        break;
+    default:
+        if (opcode->operation == WM_ST || profile->atomic_merge)
+            words(profile, access, mask, profile->phase_lanes[wmi_log2(opcode->width_bytes)], out);
+        else
+            lanes(profile, access, out);
+        break;
+    }
+}
