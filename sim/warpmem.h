@@ -427,8 +427,10 @@ struct wm_tally_row {
     uint64_t sums[WM_COUNTERS];    /* by enum wm_counter; WM_WAYS is the largest, not a sum */
     uint64_t bytes;                /* lanes times width, summed */
     uint64_t inexact[WM_COUNTERS]; /* instructions whose counter is not WM_EXACT, by enum wm_counter */
-    struct wm_access worst;        /* the access of the group with the largest waste (first of them); its strings are
-                                      not kept: kernel and file are NULL */
+    uint8_t exactness[WM_COUNTERS]; /* the worst enum wm_exactness among the group's accesses, by enum wm_counter */
+    struct wm_access worst;        /* the access of the group with the largest waste (first of them): sectors plus
+                                      shared wavefronts above their ideals; where equal, passes of all three stages,
+                                      then active lanes. Its strings are not kept: kernel and file are NULL */
     struct wm_counts worst_counts;
 };
 
@@ -437,11 +439,12 @@ typedef struct wm_tally wm_tally;
 /* arch is used for exactness and must outlive the tally. WM_E_MEMORY, WM_E_ARGUMENT. */
 enum wm_status wm_tally_new(const wm_arch *arch, enum wm_by by, wm_tally **out);
 
-/* Adds access->count executions of counts. WM_E_MEMORY; WM_E_RANGE: more than 131,072 groups (use a coarser grouping). */
+/* Adds access->count executions of counts. WM_E_MEMORY; WM_E_RANGE: more than 131,072 groups (use a coarser grouping),
+ * or a sum above 2^63 - 1. */
 enum wm_status wm_tally_add(wm_tally *tally, const struct wm_access *access, const struct wm_counts *counts);
 
 /* Adds all of *from, as if its accesses had come after those of *into. from is unchanged. Both must have the same arch
- * and grouping (WM_E_ARGUMENT). */
+ * and grouping (WM_E_ARGUMENT). WM_E_MEMORY, WM_E_RANGE as above: *into then holds a part of *from. */
 enum wm_status wm_tally_merge(wm_tally *into, const wm_tally *from);
 
 /* Row number index, in the order in which groups first appeared; lives until the tally changes. NULL: no more rows. */
