@@ -400,8 +400,8 @@ static unsigned copy_passes(const struct naive_rules *rules, const struct wm_acc
     return passes;
 }
 
-/* cp.async: the global side is a load's. The shared side takes the lanes of each tag wavefront phase by phase. */
-static void count_copy(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
+/* cp.async.ca: the global side is a load's. The shared side takes the lanes of each tag wavefront phase by phase. */
+static void count_copy_through_l1(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
     struct touches list;
     unsigned size = rules->phase_lanes[width_index(a->opcode.width_bytes)];
@@ -427,7 +427,16 @@ static void count_copy(const struct naive_rules *rules, const struct wm_access *
         }
     }
     out->bank_conflicts = out->shared_wavefronts - parts;
-    out->lsu_wavefronts = 1;
+}
+
+/* cp.async.cg bypasses L1: nothing is counted in the data stage. The lines and sectors of copies with destinations that
+ * are not contiguous are not known; those of a load are right where both sides are. */
+static void count_copy_past_l1(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
+{
+    struct touches list;
+
+    list_words(a->address, a->mask, a->opcode.width_bytes, 0, &list);
+    add_tag_stage(rules, &list, out);
 }
 
 void naive_counts(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
@@ -446,8 +455,10 @@ void naive_counts(const struct naive_rules *rules, const struct wm_access *a, st
         count_shared(rules, a, out);
         return;
     }
-    if (a->opcode.operation == WM_CP_ASYNC) {
-        count_copy(rules, a, out);
+    if (a->opcode.operation == WM_CP_ASYNC && a->opcode.cache == WM_CACHE_CG) {
+        count_copy_past_l1(rules, a, out);
+    } else if (a->opcode.operation == WM_CP_ASYNC) {
+        count_copy_through_l1(rules, a, out);
     } else if (is_atomic(a)) {
         count_atomic(rules, a, out);
     } else if (a->opcode.operation == WM_ST) {
