@@ -1,0 +1,85 @@
+/* The keys of a GPU profile: one row each. */
+#include "arch/arch.h"
+
+#include <string.h>
+
+/* A number, and a number that is a power of two; each for all widths. */
+#define NUMBER(key, key_unit, low, high, field, what)                                                                  \
+    {                                                                                                                  \
+        .name = key, .unit = key_unit, .kind = WMI_NUMBER, .min = low, .max = high,                                    \
+        .offset = offsetof(struct wm_profile, field), .bytes = sizeof(((struct wm_profile *)0)->field),                \
+        .effects = what                                                                                                \
+    }
+#define POWER(key, key_unit, low, high, field, what)                                                                   \
+    {                                                                                                                  \
+        .name = key, .unit = key_unit, .kind = WMI_NUMBER, .min = low, .max = high, .power_of_two = 1,                 \
+        .offset = offsetof(struct wm_profile, field), .bytes = sizeof(((struct wm_profile *)0)->field),                \
+        .effects = what                                                                                                \
+    }
+#define FLAG(key, field, what)                                                                                         \
+    {                                                                                                                  \
+        .name = key, .unit = "flag", .kind = WMI_FLAG, .max = 1, .offset = offsetof(struct wm_profile, field),         \
+        .bytes = sizeof(((struct wm_profile *)0)->field), .effects = what                                              \
+    }
+/* One key for each access width. */
+#define WIDTH(key, key_unit, low, high, power, field, width, log2_width, what)                                         \
+    {                                                                                                                  \
+        .name = key #width, .unit = key_unit, .kind = WMI_NUMBER, .min = low, .max = high, .power_of_two = power,      \
+        .offset = offsetof(struct wm_profile, field) + (log2_width) * sizeof(((struct wm_profile *)0)->field[0]),      \
+        .bytes = sizeof(((struct wm_profile *)0)->field[0]), .width_bytes = width, .effects = what                     \
+    }
+#define WIDTHS(key, key_unit, low, high, power, field, what)                                                           \
+    WIDTH(key, key_unit, low, high, power, field, 1, 0, what), WIDTH(key, key_unit, low, high, power, field, 2, 1, what), \
+    WIDTH(key, key_unit, low, high, power, field, 4, 2, what), WIDTH(key, key_unit, low, high, power, field, 8, 3, what), \
+    WIDTH(key, key_unit, low, high, power, field, 16, 4, what), WIDTH(key, key_unit, low, high, power, field, 32, 5, what)
+#define TAG_MASK(bit)                                                                                                  \
+    {                                                                                                                  \
+        .name = "l1.tag_bank_mask_" #bit, .unit = "mask", .kind = WMI_NUMBER, .min = 1, .max = UINT64_MAX,             \
+        .tag_bit = (bit) + 1, .offset = offsetof(struct wm_profile, tag_bank_mask) + (bit) * sizeof(uint64_t),         \
+        .bytes = sizeof(uint64_t), .effects = WMI_TAGS | WMI_DATA                                                      \
+    }
+
+/* Ranges are what the model can work with: 32 bits hold a line's banks and its sectors, a lane of 32 bytes lies in one
+ * sector, an access has at most 8 phases. */
+const struct wmi_rule wmi_rules[] = {
+    POWER("shared.banks", "banks", 1, 32, banks, WMI_SHARED | WMI_DATA),
+    POWER("shared.bank_bytes", "bytes", 1, 16, bank_bytes, WMI_SHARED | WMI_DATA),
+    WIDTHS("shared.phase_lanes_", "lanes", 4, 32, 1, phase_lanes, WMI_SHARED_PHASES | WMI_DATA),
+    NUMBER("shared.load_merge", "mask", 0, 3, load_merge, WMI_SHARED_LOAD),
+    FLAG("shared.atomic_merge", atomic_merge, WMI_SHARED_ATOMIC),
+    POWER("shared.ldmatrix_phase_lanes", "lanes", 4, 32, ldmatrix_phase_lanes, WMI_LDMATRIX),
+    POWER("shared.stmatrix_phase_lanes", "lanes", 4, 32, stmatrix_phase_lanes, WMI_STMATRIX),
+    POWER("shared.window_bytes", "bytes", 1024, 1U << 24, shared_window_bytes, 0),
+
+    POWER("l1.line_bytes", "bytes", 32, 512, line_bytes, WMI_REQUESTS | WMI_LINES | WMI_TAGS | WMI_DATA | WMI_DATA_COPY),
+    POWER("l1.sector_bytes", "bytes", 32, 512, sector_bytes, WMI_SECTORS | WMI_IDEAL),
+    NUMBER("l1.tag_bank_bits", "bits", 0, WM_TAG_BANK_BITS, tag_bank_bits, WMI_TAGS | WMI_DATA),
+    TAG_MASK(0),
+    TAG_MASK(1),
+    TAG_MASK(2),
+    TAG_MASK(3),
+    WIDTHS("l1.store_merge_", "wavefronts", 1, 128, 0, store_merge, WMI_DATA_STORE),
+    FLAG("l1.atomic_rounds", atomic_rounds, WMI_ATOMIC),
+
+    FLAG("local.in_l1", local_in_l1, WMI_LOCAL),
+    POWER("local.interleave_bytes", "bytes", 1, 16, local_interleave_bytes, WMI_LOCAL),
+    FLAG("generic.in_l1", generic_in_l1, WMI_GENERIC),
+    FLAG("const.in_l1", const_in_l1, WMI_CONST),
+
+    NUMBER("global.address_bits", "bits", 32, 48, address_bits, 0),
+    POWER("global.max_width_bytes", "bytes", 16, 32, max_width_bytes, 0),
+    FLAG("instruction.ldmatrix", has_ldmatrix, 0),
+    FLAG("instruction.stmatrix", has_stmatrix, 0),
+    FLAG("instruction.cp_async", has_cp_async, 0),
+};
+
+const size_t wmi_rule_count = sizeof wmi_rules / sizeof wmi_rules[0];
+
+const struct wmi_rule *wmi_rule_find(const char *name)
+{
+    for (size_t i = 0; i < wmi_rule_count; i++) {
+        if (!strcmp(wmi_rules[i].name, name))
+            return &wmi_rules[i];
+    }
+    return NULL;
+}
