@@ -16,6 +16,7 @@
  * which it was made: "measured" becomes "assumed" on the way to another compute capability.
  */
 #include "arch/arch.h"
+#include "model/model.h"
 #include "model/status.h"
 
 #include <errno.h>
@@ -713,9 +714,11 @@ static enum wm_status finish(struct parser *parser)
     status = check_together(parser);
     if (!status)
         status = list_keys(parser);
-    if (!status)
-        wmi_exactness_fill(arch);
-    return status;
+    if (status)
+        return status;
+    wmi_exactness_fill(arch);
+    arch->profile.fast = wmi_fast_choose(&arch->profile, NULL);
+    return WM_OK;
 }
 
 static enum wm_status parse_in(const struct wmi_builtin *builtins, const struct chain *chain, const char *text,

@@ -23,11 +23,11 @@ static unsigned tag_side(const struct wm_profile *profile, const struct wmi_line
 
 /* Data passes of a load. */
 static unsigned load_passes(const struct wmi_lines *lines, const uint8_t wavefront[WMI_LINES], unsigned wavefronts,
-                            uint32_t l1)
+                            int hits)
 {
     unsigned passes = 0;
 
-    if (l1 == WM_L1_HIT)
+    if (hits)
         return wmi_data_passes(lines, NULL, 0, 0);
     for (unsigned w = 0; w < wavefronts; w++)
         passes += wmi_data_passes(lines, wavefront, w, w);
@@ -54,16 +54,16 @@ static unsigned ideal_sectors(const struct wm_profile *profile, const struct wm_
 }
 
 /* Loads and stores through the lines that they touch. */
-static void load_store(const struct wm_profile *profile, const struct wm_access *access, const struct wmi_lines *lines,
-                       struct wm_counts *out)
+static void load_store(const struct wm_profile *profile, const struct wm_access *access, unsigned width_bytes,
+                       const struct wmi_lines *lines, struct wm_counts *out)
 {
     uint8_t wavefront[WMI_LINES];
     const unsigned wavefronts = tag_side(profile, lines, wavefront, out);
 
-    out->requests = 1;
-    out->lsu_wavefronts = access->opcode.operation == WM_LD
-                              ? load_passes(lines, wavefront, wavefronts, access->l1)
-                              : store_passes(profile, lines, wavefront, wavefronts, access->opcode.width_bytes);
+    out->requests++;
+    out->lsu_wavefronts += access->opcode.operation == WM_LD
+                               ? load_passes(lines, wavefront, wavefronts, wmi_hits_l1(access))
+                               : store_passes(profile, lines, wavefront, wavefronts, width_bytes);
 }
 
 /* Atomics: the r-th lane of each address goes to round r, and each round is an access of its own. */
@@ -77,7 +77,7 @@ static void atomic(const struct wm_profile *profile, const struct wm_access *acc
 
     if (!profile->atomic_rounds) {
         wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
-        load_store(profile, access, &lines, out);
+        load_store(profile, access, width, &lines, out);
         return;
     }
     for (unsigned r = 0; r < rounds; r++) {
@@ -105,12 +105,12 @@ void wmi_global(const struct wm_profile *profile, const struct wm_access *access
         return;
     }
     wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
-    load_store(profile, access, &lines, out);
+    load_store(profile, access, width, &lines, out);
 }
 
 /*
  * Local memory: a thread's offset o lies, in the warp's window, at (o / N) * 32 * N + lane * N + o % N for an interleave of
- * N bytes. A lane of more than N bytes touches as many pieces, each in a line of its own.
+ * N bytes. A lane of more than N bytes is as many requests, one for each piece (measured: traces/hardware/sm_90).
  */
 void wmi_local(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
@@ -120,19 +120,17 @@ void wmi_local(const struct wm_profile *profile, const struct wm_access *access,
     const unsigned shift = wmi_log2(interleave);
     struct wmi_lines lines;
     uint64_t address[WM_LANES] = {0};
-    uint32_t mask = access->mask;
 
-    if (!mask)
+    if (!access->mask)
         return;
-    out->sectors_ideal = (wmi_popcount(mask) * width + profile->sector_bytes - 1) / profile->sector_bytes;
-    wmi_lines_start(profile->phase_lanes[wmi_log2(piece_bytes)], &lines);
     for (unsigned piece = 0; piece < width; piece += piece_bytes) {
         for (unsigned lane = 0; lane < WM_LANES; lane++) {
             const uint64_t offset = access->address[lane] + piece;
 
             address[lane] = ((offset >> shift) * WM_LANES + lane) << shift | (offset & (interleave - 1));
         }
-        wmi_lines_add(profile, address, mask, piece_bytes, &lines);
+        wmi_lines_of(profile, address, access->mask, piece_bytes, profile->phase_lanes[wmi_log2(piece_bytes)], &lines);
+        load_store(profile, access, piece_bytes, &lines, out);
     }
-    load_store(profile, access, &lines, out);
+    out->sectors_ideal = (wmi_popcount(access->mask) * width + profile->sector_bytes - 1) / profile->sector_bytes;
 }

@@ -150,11 +150,33 @@ static void model(const struct wm_profile *profile, const struct wm_access *acce
     }
 }
 
+/* What does not change over a run of accesses with one opcode. */
+struct run {
+    struct wm_opcode opcode;
+    uint64_t refused;         /* address bits that must be zero */
+    wmi_fast_function *fast;  /* NULL: none */
+};
+
+static enum wm_status start_run(const struct wm_profile *profile, const struct wm_opcode *opcode, struct run *run)
+{
+    const struct limits limits = limits_of(profile, opcode);
+
+    if (wm_opcode_check(opcode) != WM_OK)
+        return WM_E_ARGUMENT;
+    run->opcode = *opcode;
+    run->refused = limits.misaligned | limits.outside;
+    run->fast = NULL;
+    if ((opcode->operation == WM_LD || opcode->operation == WM_ST) && opcode->width_bytes <= 16 &&
+        (opcode->space == WM_SHARED || opcode->space == WM_GLOBAL))
+        run->fast = profile->fast;
+    return WM_OK;
+}
+
 enum wm_status wm_model_many(const wm_arch *arch, const struct wm_access *accesses, size_t n, struct wm_counts *out,
                              size_t *done)
 {
     const struct wm_profile *profile;
-    struct wm_opcode valid = {.width_bytes = 0};
+    struct run run = {.fast = NULL};
     enum wm_status status = WM_OK;
     size_t i = 0;
 
@@ -164,13 +186,13 @@ enum wm_status wm_model_many(const wm_arch *arch, const struct wm_access *access
         return WM_E_ARGUMENT;
     profile = wm_arch_profile(arch);
     for (; i < n; i++) {
-        /* Runs of one opcode are common: check it once. */
-        if (memcmp(&valid, &accesses[i].opcode, sizeof valid) != 0) {
-            status = wm_opcode_check(&accesses[i].opcode);
+        if (memcmp(&run.opcode, &accesses[i].opcode, sizeof run.opcode) != 0) {
+            status = start_run(profile, &accesses[i].opcode, &run);
             if (status != WM_OK)
                 break;
-            valid = accesses[i].opcode;
         }
+        if (run.fast && accesses[i].mask && run.fast(profile, &accesses[i], run.refused, &out[i]))
+            continue;
         status = check(profile, &accesses[i]);
         if (status != WM_OK)
             break;

@@ -110,4 +110,32 @@ void wmi_global(const struct wm_profile *profile, const struct wm_access *access
 void wmi_local(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 
+/* log2 of line and sector size in the fast paths. */
+#define WMI_LINE_SHIFT 7U
+#define WMI_SECTOR_SHIFT 5U
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WMI_HAS_X86 1
+#endif
+
+/* Whether the data of a load is taken to lie in L1. The operators .cg and .cv pass L1 by: what lies there does not help. */
+static inline int wmi_hits_l1(const struct wm_access *access)
+{
+    return access->l1 == WM_L1_HIT && access->opcode.cache != WM_CACHE_CG && access->opcode.cache != WM_CACHE_CV;
+}
+
+/* A fast path for loads and stores of at most 16 bytes a lane with at least one active lane. refused: address bits that
+ * must be zero. Returns 0, with *out untouched, for an access that it leaves to the reference path. */
+typedef int wmi_fast_function(const struct wm_profile *profile, const struct wm_access *access, uint64_t refused,
+                              struct wm_counts *out);
+wmi_fast_function wmi_fast_portable;
+#ifdef WMI_HAS_X86
+wmi_fast_function wmi_fast_avx2;
+wmi_fast_function wmi_fast_avx512;
+#endif
+
+/* The best path that this processor has, or the one named ("portable", "avx2", "avx512"); NULL: none fits the profile or
+ * the processor. */
+wmi_fast_function *wmi_fast_choose(const struct wm_profile *profile, const char *name);
+
 #endif
