@@ -29,6 +29,7 @@ FNR == 1 {
     gsub(/\\/, "&&")
     gsub(/"/, "\\\"")
     gsub(/\t/, "\\t")
+    gsub(/\?/, "\\?") # no trigraphs
     print "    \"" $0 "\","
 }
 

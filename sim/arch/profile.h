@@ -16,15 +16,15 @@ struct wm_profile {
     /* shared memory */
     uint32_t banks;                   /* shared.banks: power of two, 1 to 32 */
     uint32_t bank_bytes;              /* shared.bank_bytes: power of two, 1 to 16 */
-    uint32_t phase_lanes[WM_WIDTHS];  /* shared.phase_lanes_N for N = 1 2 4 8 16 32: power of two, 1 to 32 */
+    uint32_t phase_lanes[WM_WIDTHS];  /* shared.phase_lanes_N for N = 1 2 4 8 16 32: power of two, 4 to 32 */
     uint32_t load_merge;              /* shared.load_merge: bit 0: partner i^1, bit 1: partner i^2 */
     uint32_t atomic_merge;            /* shared.atomic_merge: atomics' lanes at one word cost one pass, as loads' do */
-    uint32_t ldmatrix_phase_lanes;    /* shared.ldmatrix_phase_lanes: rows served together: power of two, 1 to 32 */
+    uint32_t ldmatrix_phase_lanes;    /* shared.ldmatrix_phase_lanes: rows served together: power of two, 4 to 32 */
     uint32_t stmatrix_phase_lanes;    /* shared.stmatrix_phase_lanes: likewise */
     uint32_t shared_window_bytes;     /* shared.window_bytes: offsets must lie below */
     /* L1 tag and data stage */
-    uint32_t line_bytes;              /* l1.line_bytes: power of two, 32 to 1024 */
-    uint32_t sector_bytes;            /* l1.sector_bytes: power of two, 8 to line_bytes */
+    uint32_t line_bytes;              /* l1.line_bytes: banks * bank_bytes, 32 to 512 */
+    uint32_t sector_bytes;            /* l1.sector_bytes: power of two, 32 to line_bytes */
     uint32_t tag_bank_bits;           /* l1.tag_bank_bits: 0 to 4; 2^bits tag banks, and as many mask keys */
     uint64_t tag_bank_mask[WM_TAG_BANK_BITS]; /* bit K of a line's bank: parity(line index & mask K) */
     uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts */
