@@ -290,7 +290,7 @@ static void add_tag_stage(const struct naive_rules *rules, struct touches *list,
     out->tag_wavefronts += assign_tag_wavefronts(rules, list);
 }
 
-/* A load that misses L1: each tag wavefront has data wavefronts of its own. A hit: the whole warp is served together. */
+/* A load that misses L1: each tag wavefront has its own data wavefronts. A hit: the whole warp is served together. */
 static void count_load(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
     struct touches list;
@@ -385,9 +385,8 @@ static unsigned copy_passes(const struct naive_rules *rules, const struct wm_acc
         for (unsigned i = 0; i < WM_LANES; i++) {
             int served = is_active(waiting, i);
             for (unsigned j = 0; j < i && served; j++) {
-                if (is_active(waiting, j) &&
-                    (share_a_bank(rules, a->address[i], a->address[j], width) ||
-                     share_a_bank(rules, a->shared_address[i], a->shared_address[j], width))) {
+                if (is_active(waiting, j) && (share_a_bank(rules, a->address[i], a->address[j], width) ||
+                                              share_a_bank(rules, a->shared_address[i], a->shared_address[j], width))) {
                     served = 0;
                 }
             }

@@ -1,0 +1,32 @@
+/* Random accesses of every opcode, width and pattern that the model knows: the same ones for the same seed. */
+#ifndef WM_TEST_GENERATE_H
+#define WM_TEST_GENERATE_H
+
+#include <stdio.h>
+
+#include "warpmem.h"
+
+#define GENERATE_OPCODES_MAX 160
+
+struct generator {
+    uint64_t state;
+    unsigned opcodes;
+    struct wm_opcode opcode[GENERATE_OPCODES_MAX];
+};
+
+/* Starts over from a seed. max_width_bytes: the widest access of a lane that the GPU has, 16 or 32.
+ * WM_OK, or what wm_opcode_parse() says of a built-in opcode. */
+enum wm_status generate_start(struct generator *g, uint64_t seed, unsigned max_width_bytes);
+
+/* The next random number; one below limit (at least 1). */
+uint64_t generate_number(struct generator *g);
+uint64_t generate_below(struct generator *g, uint64_t limit);
+
+/* A random access: of any opcode, or of the given one. Always one that hardware accepts; kernel and file are NULL. */
+void generate_access(struct generator *g, struct wm_access *out);
+void generate_access_of(struct generator *g, const struct wm_opcode *opcode, struct wm_access *out);
+
+/* Writes an access as a line of a text trace. */
+void generate_print(FILE *out, const struct wm_access *access);
+
+#endif

@@ -1,0 +1,397 @@
+/* The model against recorded hardware counters (traces/hardware): access by access, and for real programs kernel by
+ * kernel. A difference that known-mismatches.csv does not list fails; so does a row of it that has come to agree. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sheet.h"
+#include "warpmem.h"
+
+#define SHOWN 20
+
+/* known-mismatches.csv: arch,opcode,counter,measurement,index,reason */
+enum { KNOWN_ARCH, KNOWN_OPCODE, KNOWN_COUNTER, KNOWN_MEASUREMENT, KNOWN_INDEX, KNOWN_REASON, KNOWN_COLUMNS };
+
+static struct sheet *known;
+static unsigned char *met;      /* by row of known: something that it names was compared */
+static unsigned char *differed; /* by row of known: something that it names differed */
+
+static struct sheet *read_below(const char *relative)
+{
+    char *path = sheet_path(relative);
+    struct sheet *sheet = sheet_read(path);
+
+    free(path);
+    assert_non_null(sheet);
+    return sheet;
+}
+
+static int read_known(void **state)
+{
+    (void)state;
+    known = read_below("traces/hardware/known-mismatches.csv");
+    assert_int_equal(known->columns, KNOWN_COLUMNS);
+    met = calloc(known->rows + 1, 1);
+    differed = calloc(known->rows + 1, 1);
+    return met == NULL || differed == NULL;
+}
+
+static int free_known(void **state)
+{
+    (void)state;
+    sheet_free(known);
+    free(met);
+    free(differed);
+    return 0;
+}
+
+static const char *known_cell(size_t row, size_t column)
+{
+    return sheet_cell(known, row, column);
+}
+
+/* Notes one comparison in all rows that name it; 1 if there is such a row. An empty index names every record. */
+static int is_known(const char *measurement, const char *opcode, const char *counter, const char *index, int differs)
+{
+    int found = 0;
+
+    for (size_t row = 0; row < known->rows; row++) {
+        const char *which = known_cell(row, KNOWN_INDEX);
+        if (strcmp(known_cell(row, KNOWN_ARCH), "sm_90") == 0 && strcmp(known_cell(row, KNOWN_OPCODE), opcode) == 0 &&
+            strcmp(known_cell(row, KNOWN_COUNTER), counter) == 0 &&
+            strcmp(known_cell(row, KNOWN_MEASUREMENT), measurement) == 0 &&
+            (*which == '\0' || strcmp(which, index) == 0)) {
+            met[row] = 1;
+            differed[row] |= (unsigned char)differs;
+            found = 1;
+        }
+    }
+    return found;
+}
+
+static wm_reader *open_trace(const char *relative)
+{
+    struct wm_diag diag;
+    wm_reader *reader = NULL;
+    char *path = sheet_path(relative);
+    char text[1024];
+
+    if (wm_reader_open(path, NULL, &reader, &diag) != WM_OK) {
+        wm_diag_format(&diag, text, sizeof text);
+        fail_msg("%s", text);
+    }
+    free(path);
+    return reader;
+}
+
+static int next_counts(const wm_arch *arch, wm_reader *reader, struct wm_access *access, struct wm_counts *counts)
+{
+    struct wm_diag diag;
+    enum wm_status status = wm_reader_next(reader, access, &diag);
+    char text[1024];
+
+    if (status == WM_END) {
+        return 0;
+    }
+    if (status != WM_OK) {
+        wm_diag_format(&diag, text, sizeof text);
+        fail_msg("%s", text);
+    }
+    assert_int_equal(wm_model(arch, access, counts), WM_OK);
+    return 1;
+}
+
+static wm_arch *open_sm_90(void)
+{
+    struct wm_diag diag;
+    wm_arch *arch = NULL;
+
+    assert_int_equal(wm_arch_open("sm_90", &arch, &diag), WM_OK);
+    return arch;
+}
+
+/* ------------------------------------------------------------------------------------------------ single accesses */
+
+#define OPCODES_MAX 64
+
+struct agreement {
+    char opcode[WM_OPCODE_TEXT_SIZE];
+    unsigned agree[WM_COUNTERS];
+    unsigned compared[WM_COUNTERS];
+};
+
+static struct agreement *agreement_of(struct agreement *all, const char *opcode)
+{
+    size_t i = 0;
+
+    while (i < OPCODES_MAX && all[i].opcode[0] != '\0' && strcmp(all[i].opcode, opcode) != 0) {
+        i++;
+    }
+    assert_true(i < OPCODES_MAX);
+    strcpy(all[i].opcode, opcode);
+    return &all[i];
+}
+
+static void print_agreement(const struct agreement *all)
+{
+    for (size_t i = 0; i < OPCODES_MAX && all[i].opcode[0] != '\0'; i++) {
+        print_message("# %-28s", all[i].opcode);
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            if (all[i].compared[c] > 0) {
+                print_message(" %u/%u", all[i].agree[c], all[i].compared[c]);
+            }
+        }
+        print_message("\n");
+    }
+}
+
+/* Compares one record; returns how many of its counters differ without being known to. */
+static unsigned compare_record(const struct sheet *measured, size_t row, const char *opcode,
+                               const struct wm_counts *counts, struct agreement *agreement)
+{
+    unsigned unknown = 0;
+
+    for (int c = 0; c < WM_COUNTERS; c++) {
+        const char *name = wm_counter_name((enum wm_counter)c);
+        int column = sheet_column(measured, name);
+        const char *index = sheet_cell(measured, row, 0);
+        uint64_t value;
+        int differs;
+        if (column < 0) {
+            continue;
+        }
+        assert_true(sheet_number(sheet_cell(measured, row, (size_t)column), &value));
+        differs = value != wm_counts_get(counts, (enum wm_counter)c);
+        agreement->compared[c]++;
+        agreement->agree[c] += !differs;
+        if (!is_known("h200-random", opcode, name, index, differs) && differs) {
+            fprintf(stderr, "# record %s: %s: %s: measured %" PRIu64 ", model %" PRIu32 "\n", index, opcode, name,
+                    value, wm_counts_get(counts, (enum wm_counter)c));
+            unknown++;
+        }
+    }
+    return unknown;
+}
+
+static void single_accesses_agree(void **state)
+{
+    static struct agreement all[OPCODES_MAX];
+    struct sheet *measured = read_below("traces/hardware/sm_90/h200-random.csv");
+    wm_reader *reader = open_trace("traces/hardware/sm_90/h200-random.wmt");
+    wm_arch *arch = open_sm_90();
+    struct wm_access access;
+    struct wm_counts counts;
+    unsigned unknown = 0;
+    size_t row = 0;
+
+    (void)state;
+    for (; next_counts(arch, reader, &access, &counts); row++) {
+        char opcode[WM_OPCODE_TEXT_SIZE];
+        uint64_t index;
+        assert_true(row < measured->rows);
+        assert_true(sheet_number(sheet_cell(measured, row, 0), &index) && index == row);
+        assert_true(wm_opcode_format(&access.opcode, opcode) > 0);
+        unknown += compare_record(measured, row, opcode, &counts, agreement_of(all, opcode));
+    }
+    assert_int_equal(row, measured->rows);
+    assert_int_equal(row, 2430);
+    print_agreement(all);
+    wm_reader_close(reader);
+    wm_arch_close(arch);
+    sheet_free(measured);
+    assert_int_equal(unknown, 0);
+}
+
+/* The recorded kernel of a copy also waits for it (h200-random.meta). What that adds is the same for every record, so
+ * that the copy itself is compared exactly all the same. */
+static void copies_agree_but_for_the_wait(void **state)
+{
+    static const struct {
+        const char *opcode;
+        const char *counter;
+        uint64_t wait;
+    } constants[] = {
+        {"cp.async.ca.4", "tag_wavefronts", 2},    {"cp.async.ca.4", "shared_wavefronts", 3},
+        {"cp.async.ca.4", "lsu_wavefronts", 1},    {"cp.async.ca.8", "tag_wavefronts", 2},
+        {"cp.async.ca.8", "shared_wavefronts", 3}, {"cp.async.ca.8", "lsu_wavefronts", 1},
+        {"cp.async.cg.16", "lsu_wavefronts", 1},   {"cp.async.cg.16", "shared_wavefronts", 3},
+    };
+    struct sheet *measured = read_below("traces/hardware/sm_90/h200-random.csv");
+    wm_reader *reader = open_trace("traces/hardware/sm_90/h200-random.wmt");
+    wm_arch *arch = open_sm_90();
+    struct wm_access access;
+    struct wm_counts counts;
+    unsigned compared = 0;
+    unsigned wrong = 0;
+
+    (void)state;
+    for (size_t row = 0; next_counts(arch, reader, &access, &counts); row++) {
+        char opcode[WM_OPCODE_TEXT_SIZE];
+        assert_true(wm_opcode_format(&access.opcode, opcode) > 0);
+        for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++) {
+            int column = sheet_column(measured, constants[i].counter);
+            uint64_t value;
+            uint64_t model = 0;
+            if (strcmp(opcode, constants[i].opcode) != 0) {
+                continue;
+            }
+            assert_true(column > 0);
+            assert_true(sheet_number(sheet_cell(measured, row, (size_t)column), &value));
+            for (int c = 0; c < WM_COUNTERS; c++) {
+                if (strcmp(wm_counter_name((enum wm_counter)c), constants[i].counter) == 0) {
+                    model = wm_counts_get(&counts, (enum wm_counter)c);
+                }
+            }
+            compared++;
+            if (value != model + constants[i].wait && wrong++ < SHOWN) {
+                fprintf(stderr,
+                        "# record %zu: %s: %s: measured %" PRIu64 " (%" PRIu64 " of it the wait), model %" PRIu64 "\n",
+                        row, opcode, constants[i].counter, value, constants[i].wait, model);
+            }
+        }
+    }
+    wm_reader_close(reader);
+    wm_arch_close(arch);
+    sheet_free(measured);
+    assert_int_equal(compared, 8 * 54);
+    assert_int_equal(wrong, 0);
+}
+
+/* -------------------------------------------------------------------------------------------------- real programs */
+
+/* The columns of counters.csv. Global loads are ld and, on the global side, cp.async. */
+enum sum {
+    LD_REQUESTS,
+    LD_SECTORS,
+    LD_TAG_WAVEFRONTS,
+    ST_REQUESTS,
+    ST_SECTORS,
+    ST_TAG_WAVEFRONTS,
+    RED_SECTORS,
+    SHARED_LD_WAVEFRONTS,
+    SHARED_ST_WAVEFRONTS,
+    BANK_CONFLICTS,
+    SUMS
+};
+
+static const char *const sum_names[SUMS] = {
+    "ld_requests",       "ld_sectors",  "ld_tag_wavefronts",    "st_requests",          "st_sectors",
+    "st_tag_wavefronts", "red_sectors", "shared_ld_wavefronts", "shared_st_wavefronts", "bank_conflicts",
+};
+
+static void add_access(const struct wm_access *access, const struct wm_counts *counts, uint64_t *sums)
+{
+    unsigned operation = access->opcode.operation;
+    unsigned space = access->opcode.space;
+    uint64_t n = access->count;
+
+    sums[BANK_CONFLICTS] += n * counts->bank_conflicts;
+    if (space == WM_SHARED && operation == WM_LD) {
+        sums[SHARED_LD_WAVEFRONTS] += n * counts->shared_wavefronts;
+    } else if (space == WM_SHARED && operation == WM_ST) {
+        sums[SHARED_ST_WAVEFRONTS] += n * counts->shared_wavefronts;
+    } else if (space == WM_GLOBAL && (operation == WM_LD || operation == WM_CP_ASYNC)) {
+        sums[LD_REQUESTS] += n * counts->requests;
+        sums[LD_SECTORS] += n * counts->sectors;
+        sums[LD_TAG_WAVEFRONTS] += n * counts->tag_wavefronts;
+    } else if (space == WM_GLOBAL && operation == WM_ST) {
+        sums[ST_REQUESTS] += n * counts->requests;
+        sums[ST_SECTORS] += n * counts->sectors;
+        sums[ST_TAG_WAVEFRONTS] += n * counts->tag_wavefronts;
+    } else if (space == WM_GLOBAL && operation == WM_RED) {
+        sums[RED_SECTORS] += n * counts->sectors;
+    } else {
+        fail_msg("an access that counters.csv has no column for");
+    }
+}
+
+static void sum_trace(const wm_arch *arch, const char *name, uint64_t *sums)
+{
+    char relative[256];
+    wm_reader *reader;
+    struct wm_access access;
+    struct wm_counts counts;
+
+    snprintf(relative, sizeof relative, "traces/hardware/sm_90/pytorch/%s.wmt", name);
+    reader = open_trace(relative);
+    memset(sums, 0, SUMS * sizeof *sums);
+    while (next_counts(arch, reader, &access, &counts)) {
+        add_access(&access, &counts, sums);
+    }
+    wm_reader_close(reader);
+}
+
+static void real_programs_agree(void **state)
+{
+    struct sheet *measured = read_below("traces/hardware/sm_90/pytorch/counters.csv");
+    wm_arch *arch = open_sm_90();
+    unsigned unknown = 0;
+
+    (void)state;
+    assert_int_equal(measured->rows, 9);
+    assert_int_equal(measured->columns, 1 + SUMS);
+    for (size_t row = 0; row < measured->rows; row++) {
+        uint64_t sums[SUMS];
+        char name[128];
+        snprintf(name, sizeof name, "%s", sheet_cell(measured, row, 0));
+        assert_non_null(strstr(name, ".wmt"));
+        *strstr(name, ".wmt") = '\0';
+        sum_trace(arch, name, sums);
+        for (size_t i = 0; i < SUMS; i++) {
+            int column = sheet_column(measured, sum_names[i]);
+            uint64_t value;
+            int differs;
+            assert_true(column > 0);
+            assert_true(sheet_number(sheet_cell(measured, row, (size_t)column), &value));
+            differs = value != sums[i];
+            if (!is_known("pytorch/counters", "", sum_names[i], name, differs) && differs) {
+                fprintf(stderr, "# %s: %s: measured %" PRIu64 ", model %" PRIu64 "\n", name, sum_names[i], value,
+                        sums[i]);
+                unknown++;
+            }
+        }
+    }
+    wm_arch_close(arch);
+    sheet_free(measured);
+    assert_int_equal(unknown, 0);
+}
+
+/* After the tests above: the list holds nothing that agrees, and nothing that does not exist. */
+static void known_mismatches_still_differ(void **state)
+{
+    unsigned wrong = 0;
+
+    (void)state;
+    for (size_t row = 0; row < known->rows; row++) {
+        if (!met[row] || !differed[row]) {
+            fprintf(stderr, "# known-mismatches.csv:%zu: %s,%s,%s,%s: %s\n", row + 2, known_cell(row, KNOWN_OPCODE),
+                    known_cell(row, KNOWN_COUNTER), known_cell(row, KNOWN_MEASUREMENT), known_cell(row, KNOWN_INDEX),
+                    met[row] ? "agrees now: remove it" : "names nothing that was measured");
+            wrong++;
+        }
+        if (*known_cell(row, KNOWN_REASON) == '\0') {
+            fprintf(stderr, "# known-mismatches.csv:%zu: no reason\n", row + 2);
+            wrong++;
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(single_accesses_agree),
+        cmocka_unit_test(copies_agree_but_for_the_wait),
+        cmocka_unit_test(real_programs_agree),
+        cmocka_unit_test(known_mismatches_still_differ),
+    };
+
+    return cmocka_run_group_tests(tests, read_known, free_known);
+}
