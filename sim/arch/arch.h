@@ -29,19 +29,19 @@ enum wmi_kind {
 
 /* What a key changes: the counters that depend on it. exactness.c says which those are. */
 enum wmi_effect {
-    WMI_REQUESTS = 1 << 0,      /* requests */
-    WMI_LINES = 1 << 1,         /* lines, and requests to L2 */
-    WMI_SECTORS = 1 << 2,       /* sectors, L1 and L2 */
+    WMI_REQUESTS = 1 << 0, /* requests */
+    WMI_LINES = 1 << 1,    /* lines, and requests to L2 */
+    WMI_SECTORS = 1 << 2,  /* sectors, L1 and L2 */
     WMI_IDEAL = 1 << 3,
-    WMI_TAGS = 1 << 4,          /* tag wavefronts */
-    WMI_DATA = 1 << 5,          /* data wavefronts of all but cp.async */
-    WMI_DATA_STORE = 1 << 6,    /* data wavefronts of what writes */
-    WMI_DATA_COPY = 1 << 7,     /* data wavefronts of cp.async */
-    WMI_ATOMIC = 1 << 8,        /* every count of atomics in L1, and of requests for them to L2 */
-    WMI_LOCAL = 1 << 9,         /* every count of one space */
+    WMI_TAGS = 1 << 4,       /* tag wavefronts */
+    WMI_DATA = 1 << 5,       /* data wavefronts of all but cp.async */
+    WMI_DATA_STORE = 1 << 6, /* data wavefronts of what writes */
+    WMI_DATA_COPY = 1 << 7,  /* data wavefronts of cp.async */
+    WMI_ATOMIC = 1 << 8,     /* every count of atomics in L1, and of requests for them to L2 */
+    WMI_LOCAL = 1 << 9,      /* every count of one space */
     WMI_GENERIC = 1 << 10,
     WMI_CONST = 1 << 11,
-    WMI_SHARED = 1 << 12,       /* every shared count of every instruction */
+    WMI_SHARED = 1 << 12,        /* every shared count of every instruction */
     WMI_SHARED_PHASES = 1 << 13, /* ... of all but matrix instructions */
     WMI_SHARED_LOAD = 1 << 14,
     WMI_SHARED_ATOMIC = 1 << 15,
@@ -54,12 +54,12 @@ struct wmi_rule {
     const char *name;
     const char *unit;
     enum wmi_kind kind;
-    uint64_t min, max;     /* numbers only */
+    uint64_t min, max; /* numbers only */
     int power_of_two;
-    unsigned tag_bit;      /* K + 1: only where l1.tag_bank_bits is larger than K; 0: always */
-    size_t offset, bytes;  /* of the field in struct wm_profile */
-    unsigned width_bytes;  /* the access width that it is for; 0: all */
-    unsigned effects;      /* enum wmi_effect */
+    unsigned tag_bit;     /* K + 1: only where l1.tag_bank_bits is larger than K; 0: always */
+    size_t offset, bytes; /* of the field in struct wm_profile */
+    unsigned width_bytes; /* the access width that it is for; 0: all */
+    unsigned effects;     /* enum wmi_effect */
 };
 
 extern const struct wmi_rule wmi_rules[];
@@ -68,7 +68,7 @@ extern const size_t wmi_rule_count;
 /* The row of a key, or NULL. */
 const struct wmi_rule *wmi_rule_find(const char *name);
 
-/* ---------------------------------------------------------------------------------------------- a profile as it is read */
+/* ------------------------------------------------------------------------------------------ a profile as it is read */
 
 /* A key's value, and where it stands. */
 struct wmi_entry {
@@ -100,8 +100,8 @@ struct wmi_approximate {
 
 /* Operations, spaces, log2 of widths, variants. */
 #define WMI_OPERATIONS (WM_CP_ASYNC + 1)
-#define WMI_SPACES (WM_GENERIC + 1)
-#define WMI_VARIANTS 2
+#define WMI_SPACES     (WM_GENERIC + 1)
+#define WMI_VARIANTS   2
 
 /* A string that was made for the profile. */
 struct wmi_note {
@@ -120,12 +120,12 @@ struct wm_arch {
     struct wmi_entry *entries; /* wmi_rule_count of them */
     struct wmi_approximate *approximates;
     size_t approximate_count;
-    char *text;             /* what was read; the strings above point into it */
+    char *text; /* what was read; the strings above point into it */
     struct wmi_note *notes;
-    wm_arch *base;          /* same_as; its strings are used too */
+    wm_arch *base; /* same_as; its strings are used too */
 };
 
-/* Reads CLASS of approximate.CLASS. Returns NULL, or what was expected; *error_at is the offset of what does not fit. */
+/* Reads CLASS of approximate.CLASS. Returns NULL, or what was expected; *error_at is where it does not fit. */
 const char *wmi_class_parse(const char *text, struct wmi_class *out, size_t *error_at);
 
 /* Whether a counter of the class can be other than 0. */

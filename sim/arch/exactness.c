@@ -7,10 +7,10 @@
 #define BIT(n) (1U << (n))
 
 /* Operations and spaces. */
-#define PLAIN (BIT(WM_LD) | BIT(WM_ST))
-#define ATOMICS (BIT(WM_ATOM) | BIT(WM_RED))
-#define MATRICES (BIT(WM_LDMATRIX) | BIT(WM_STMATRIX))
-#define COPY BIT(WM_CP_ASYNC)
+#define PLAIN      (BIT(WM_LD) | BIT(WM_ST))
+#define ATOMICS    (BIT(WM_ATOM) | BIT(WM_RED))
+#define MATRICES   (BIT(WM_LDMATRIX) | BIT(WM_STMATRIX))
+#define COPY       BIT(WM_CP_ASYNC)
 #define THROUGH_L1 (BIT(WM_GLOBAL) | BIT(WM_LOCAL) | BIT(WM_CONST) | BIT(WM_GENERIC))
 
 /* Counters. */
@@ -219,11 +219,8 @@ static const struct word operation_words[] = {{"ld", WM_LD},
                                               {"ldmatrix", WM_LDMATRIX},
                                               {"stmatrix", WM_STMATRIX},
                                               {"cp.async", WM_CP_ASYNC}};
-static const struct word space_words[] = {{"global", WM_GLOBAL},
-                                          {"shared", WM_SHARED},
-                                          {"local", WM_LOCAL},
-                                          {"const", WM_CONST},
-                                          {"generic", WM_GENERIC}};
+static const struct word space_words[] = {
+    {"global", WM_GLOBAL}, {"shared", WM_SHARED}, {"local", WM_LOCAL}, {"const", WM_CONST}, {"generic", WM_GENERIC}};
 static const struct word copy_words[] = {{"ca", 0}, {"cg", 1}};
 static const struct word type_words[] = {{"float", 1}};
 static const struct word width_words[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}};
@@ -242,7 +239,7 @@ static const char *parse_kind(const char **at, struct wmi_class *out)
         return take_word(at, copy_words, COUNT(copy_words), &out->variant) ? NULL : "ca or cg";
     default:
         return take_word(at, space_words, COUNT(space_words), &out->space) ? NULL
-                                                                          : "global, shared, local, const or generic";
+                                                                           : "global, shared, local, const or generic";
     }
 }
 

@@ -29,9 +29,12 @@
         .bytes = sizeof(((struct wm_profile *)0)->field[0]), .width_bytes = width, .effects = what                     \
     }
 #define WIDTHS(key, key_unit, low, high, power, field, what)                                                           \
-    WIDTH(key, key_unit, low, high, power, field, 1, 0, what), WIDTH(key, key_unit, low, high, power, field, 2, 1, what), \
-    WIDTH(key, key_unit, low, high, power, field, 4, 2, what), WIDTH(key, key_unit, low, high, power, field, 8, 3, what), \
-    WIDTH(key, key_unit, low, high, power, field, 16, 4, what), WIDTH(key, key_unit, low, high, power, field, 32, 5, what)
+    WIDTH(key, key_unit, low, high, power, field, 1, 0, what),                                                         \
+        WIDTH(key, key_unit, low, high, power, field, 2, 1, what),                                                     \
+        WIDTH(key, key_unit, low, high, power, field, 4, 2, what),                                                     \
+        WIDTH(key, key_unit, low, high, power, field, 8, 3, what),                                                     \
+        WIDTH(key, key_unit, low, high, power, field, 16, 4, what),                                                    \
+        WIDTH(key, key_unit, low, high, power, field, 32, 5, what)
 #define TAG_MASK(bit)                                                                                                  \
     {                                                                                                                  \
         .name = "l1.tag_bank_mask_" #bit, .unit = "mask", .kind = WMI_NUMBER, .min = 1, .max = UINT64_MAX,             \
@@ -51,7 +54,8 @@ const struct wmi_rule wmi_rules[] = {
     POWER("shared.stmatrix_phase_lanes", "lanes", 4, 32, stmatrix_phase_lanes, WMI_STMATRIX),
     POWER("shared.window_bytes", "bytes", 1024, 1U << 24, shared_window_bytes, 0),
 
-    POWER("l1.line_bytes", "bytes", 32, 512, line_bytes, WMI_REQUESTS | WMI_LINES | WMI_TAGS | WMI_DATA | WMI_DATA_COPY),
+    POWER("l1.line_bytes", "bytes", 32, 512, line_bytes,
+          WMI_REQUESTS | WMI_LINES | WMI_TAGS | WMI_DATA | WMI_DATA_COPY),
     POWER("l1.sector_bytes", "bytes", 32, 512, sector_bytes, WMI_SECTORS | WMI_IDEAL),
     NUMBER("l1.tag_bank_bits", "bits", 0, WM_TAG_BANK_BITS, tag_bank_bits, WMI_TAGS | WMI_DATA),
     TAG_MASK(0),

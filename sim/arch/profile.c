@@ -12,8 +12,8 @@
  * keys.c has the keys, their units and ranges. A unit is one word and always given: what is being counted for a number,
  * "mask" for bits, "flag" for yes and no, "counters" for the list of an approximate.CLASS key.
  *
- * same_as names a profile that is compiled in; what is not given is taken from there. A measurement holds for the GPU on
- * which it was made: "measured" becomes "assumed" on the way to another compute capability.
+ * same_as names a profile that is compiled in; what is not given is taken from there. A measurement holds for the GPU
+ * on which it was made: "measured" becomes "assumed" on the way to another compute capability.
  */
 #include "arch/arch.h"
 #include "model/model.h"
@@ -29,7 +29,7 @@
 /* Most characters of the input that a message repeats. */
 #define QUOTE 60
 
-#define APPROXIMATE "approximate."
+#define APPROXIMATE        "approximate."
 #define APPROXIMATE_LENGTH (sizeof APPROXIMATE - 1)
 
 /* The profiles being read, from the innermost same_as outwards. */
@@ -573,7 +573,7 @@ static enum wm_status resolve_same_as(struct parser *parser)
     return inherit(parser);
 }
 
-/* ----------------------------------------------------------------------------------------------------- whole profile */
+/* --------------------------------------------------------------------------------------------------- whole profile */
 
 /* A copy of the value in the field that the model reads. */
 static void store(wm_arch *arch, const struct wmi_rule *rule, uint64_t number)
@@ -602,8 +602,8 @@ static enum wm_status check_presence(const struct parser *parser)
 
         if (is_needed && !entry->value)
             return wmi_diag_set(parser->diag, WM_E_NAME, parser->file, 0, 0,
-                                "missing key %s: expected \"%s = VALUE %s ; SOURCE\", or same_as", rule->name, rule->name,
-                                rule->unit);
+                                "missing key %s: expected \"%s = VALUE %s ; SOURCE\", or same_as", rule->name,
+                                rule->name, rule->unit);
         if (!is_needed && entry->value && entry->line)
             return wmi_diag_set(parser->diag, WM_E_RANGE, parser->file, entry->line, entry->column,
                                 "%s: given, but l1.tag_bank_bits is %llu", rule->name,
@@ -638,8 +638,9 @@ static enum wm_status check_together(const struct parser *parser)
     const struct wm_profile *profile = &parser->arch->profile;
 
     if (profile->line_bytes != profile->banks * profile->bank_bytes)
-        return fail_together(parser, row, "l1.line_bytes: expected shared.banks times shared.bank_bytes: L1 and shared "
-                                          "memory are one array of banks");
+        return fail_together(parser, row,
+                             "l1.line_bytes: expected shared.banks times shared.bank_bytes: L1 and shared "
+                             "memory are one array of banks");
     if (profile->sector_bytes > profile->line_bytes)
         return fail_together(parser, sector, "l1.sector_bytes: expected no more than l1.line_bytes");
     return WM_OK;
@@ -652,8 +653,8 @@ static int by_name(const void *a, const void *b)
 
 static struct wm_arch_key public_key(const char *name, const struct wmi_entry *entry)
 {
-    const struct wm_arch_key key = {name,          entry->value,     entry->unit, entry->provenance,
-                                    entry->reference, entry->origin};
+    const struct wm_arch_key key = {name,         entry->value, entry->unit, entry->provenance, entry->reference,
+                                    entry->origin};
 
     return key;
 }

@@ -12,7 +12,8 @@
 
 struct wm_profile {
     /* not a key: the fast path of the model for this geometry and this processor (model/model.h); NULL: none */
-    int (*fast)(const struct wm_profile *profile, const struct wm_access *access, uint64_t refused, struct wm_counts *out);
+    int (*fast)(const struct wm_profile *profile, const struct wm_access *access, uint64_t refused,
+                struct wm_counts *out);
     /* shared memory */
     uint32_t banks;                   /* shared.banks: power of two, 1 to 32 */
     uint32_t bank_bytes;              /* shared.bank_bytes: power of two, 1 to 16 */

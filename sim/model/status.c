@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_OF(value) #value
+#define TEXT_OF(value)                    #value
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 
 const char *wm_version(void)
@@ -57,8 +57,8 @@ static void set_file(char out[WM_DIAG_FILE_SIZE], const char *file)
     }
 }
 
-enum wm_status wmi_diag_set(struct wm_diag *diag, enum wm_status status, const char *file, uint64_t line, uint64_t column,
-                            const char *format, ...)
+enum wm_status wmi_diag_set(struct wm_diag *diag, enum wm_status status, const char *file, uint64_t line,
+                            uint64_t column, const char *format, ...)
 {
     va_list arguments;
 

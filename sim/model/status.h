@@ -12,7 +12,7 @@
 
 /* Fills *diag (may be NULL) and returns status. file may be NULL; where it is too long its front is cut. Bytes of the
  * message that are not printable ASCII become '?'. */
-enum wm_status wmi_diag_set(struct wm_diag *diag, enum wm_status status, const char *file, uint64_t line, uint64_t column,
-                            const char *format, ...) WMI_PRINTF(6, 7);
+enum wm_status wmi_diag_set(struct wm_diag *diag, enum wm_status status, const char *file, uint64_t line,
+                            uint64_t column, const char *format, ...) WMI_PRINTF(6, 7);
 
 #endif

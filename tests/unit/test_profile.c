@@ -108,8 +108,8 @@ static struct text builtin_text(const char *name)
     return text;
 }
 
-/* A complete profile without same_as: sm_90's values, every one measured, nothing approximate; but changed (may be NULL)
- * has another source. */
+/* A complete profile without same_as: sm_90's values, every one measured, nothing approximate; but changed (may be
+ * NULL) has another source. */
 static struct text complete_profile(const char *changed, const char *source)
 {
     struct text text = {0};
@@ -142,8 +142,7 @@ static void built_in_profiles_are_listed_in_order(void **state)
     assert_null(wm_arch_name_at(SIZE_MAX));
     assert_int_equal(wm_arch_open("sm_30", &arch, &diag), WM_E_NAME);
     assert_null(arch);
-    assert_string_equal(diag.text,
-                        "no profile \"sm_30\": there are sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120");
+    assert_string_equal(diag.text, "no profile \"sm_30\": there are sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120");
     assert_int_equal(wm_arch_open(NULL, &arch, NULL), WM_E_ARGUMENT);
     assert_int_equal(wm_arch_open("sm_90", NULL, NULL), WM_E_ARGUMENT);
 }
@@ -309,6 +308,7 @@ static void what_is_not_given_is_inherited(void **state)
 
     (void)state;
     expected.phase_lanes[5] = 8;
+    expected.fast = wm_arch_profile(arch)->fast; /* chosen, not given */
     assert_memory_equal(wm_arch_profile(arch), &expected, sizeof expected);
     assert_string_equal(wm_arch_name(arch), "mine");
     assert_string_equal(wm_arch_description(arch), "test");
@@ -397,7 +397,7 @@ BUILTIN(self, self);
 BUILTIN(lost, nowhere);
 static const char *const broken_lines[] = {"name = broken", "", "shared.bonks = 1 banks ; doc: x", NULL};
 
-static const struct wmi_builtin circle[] = {{"a", a_lines},       {"b", b_lines},           {"c", c_lines},
+static const struct wmi_builtin circle[] = {{"a", a_lines},       {"b", b_lines},       {"c", c_lines},
                                             {"self", self_lines}, {"lost", lost_lines}, {"broken", broken_lines},
                                             {NULL, NULL}};
 
@@ -410,7 +410,8 @@ static void same_as_cannot_go_round_in_circles(void **state)
         {"self", "same_as: self.arch (built in):4:11: same_as: self is the same as itself"},
         {"a", "same_as: a.arch (built in):4:11: same_as: b.arch (built in):4:11: same_as: c.arch (built in):4:11: "
               "same_as: a is the same as itself"},
-        {"lost", "same_as: lost.arch (built in):4:11: same_as: no profile \"nowhere\": there are a b c self lost broken"},
+        {"lost",
+         "same_as: lost.arch (built in):4:11: same_as: no profile \"nowhere\": there are a b c self lost broken"},
         {"broken", "same_as: broken.arch (built in):3:1: unknown key \"shared.bonks\": the nearest is shared.banks"},
         {"none", "same_as: no profile \"none\": there are a b c self lost broken"},
         {"mine", "same_as: mine is the same as itself"},
@@ -422,7 +423,8 @@ static void same_as_cannot_go_round_in_circles(void **state)
         struct wm_diag diag;
         wm_arch *arch = NULL;
 
-        add(&text, "# a comment\nname = mine\n  same_as =  %s\ndescription = d\ncompute_capability = 1.0\n", cases[i].base);
+        add(&text, "# a comment\nname = mine\n  same_as =  %s\ndescription = d\ncompute_capability = 1.0\n",
+            cases[i].base);
         assert_int_equal(wmi_arch_parse(circle, text.data, text.length, "file", &arch, &diag), WM_E_NAME);
         assert_null(arch);
         assert_string_equal(diag.text, cases[i].expected);
@@ -511,7 +513,8 @@ static void errors_name_place_and_key(void **state)
         {"shared.load_merge = 3 bits ; doc: x", WM_E_SYNTAX, 23, "expected the unit \"mask\", not \"bits\""},
         /* sources */
         {"shared.banks = 32 banks", WM_E_SYNTAX, 24, "shared.banks: expected ';' and where the value comes from"},
-        {"shared.banks = 32 banks doc: x", WM_E_SYNTAX, 25, "shared.banks: expected ';' and where the value comes from"},
+        {"shared.banks = 32 banks doc: x", WM_E_SYNTAX, 25,
+         "shared.banks: expected ';' and where the value comes from"},
         {"shared.banks = 32 banks ;", WM_E_SYNTAX, 26,
          "shared.banks: expected where the value comes from: measured: NAME, doc: REFERENCE or assumed: WHY"},
         {"shared.banks = 32 banks ; guessed: x", WM_E_SYNTAX, 27, "shared.banks: expected where the value comes from"},
@@ -523,7 +526,8 @@ static void errors_name_place_and_key(void **state)
         {"shared.banks = 32 banks ; measured: a,b", WM_E_SYNTAX, 38, "expected names of recorded measurements"},
         {"shared.banks = 32 banks ; measured: a, ", WM_E_SYNTAX, 38, "expected names of recorded measurements"},
         /* keys together */
-        {"l1.tag_bank_mask_2 = 1 mask ; doc: x", WM_E_RANGE, 22, "l1.tag_bank_mask_2: given, but l1.tag_bank_bits is 2"},
+        {"l1.tag_bank_mask_2 = 1 mask ; doc: x", WM_E_RANGE, 22,
+         "l1.tag_bank_mask_2: given, but l1.tag_bank_bits is 2"},
         {"shared.banks = 16 banks ; doc: x", WM_E_RANGE, 16,
          "l1.line_bytes: expected shared.banks times shared.bank_bytes"},
         {"l1.sector_bytes = 256 bytes ; doc: x", WM_E_RANGE, 19,
@@ -539,7 +543,8 @@ static void errors_name_place_and_key(void **state)
         {"approximate.ld.global.3 = lines counters ; doc: x", WM_E_NAME, 23, "or a width of 1, 2, 4, 8, 16 or 32"},
         {"approximate.ld.global. = lines counters ; doc: x", WM_E_NAME, 23, "expected the end of the opcode class"},
         {"approximate.ld.global.4.8 = lines counters ; doc: x", WM_E_NAME, 25, "expected the end of the opcode class"},
-        {"approximate.ld.global.float = lines counters ; doc: x", WM_E_NAME, 23, "expected the end of the opcode class"},
+        {"approximate.ld.global.float = lines counters ; doc: x", WM_E_NAME, 23,
+         "expected the end of the opcode class"},
         {"approximate.ld.global = lanes counters ; doc: x", WM_E_NAME, 25,
          "expected none or counters with commas between them, not \"lanes\""},
         {"approximate.ld.global = lines,lanes counters ; doc: x", WM_E_NAME, 31, "not \"lanes\""},
@@ -623,7 +628,8 @@ static void header_keys_are_checked(void **state)
         {"name = two words\n", WM_E_SYNTAX, 1, 8, "name: expected a name of letters, digits and _ . -"},
         {"name = a/b\n", WM_E_SYNTAX, 1, 8, "name: expected a name"},
         {"description = # none\n", WM_E_SYNTAX, 1, 14, "description: expected some text"},
-        {"compute_capability = 9\n", WM_E_SYNTAX, 1, 22, "compute_capability: expected a compute capability, as in 9.0"},
+        {"compute_capability = 9\n", WM_E_SYNTAX, 1, 22,
+         "compute_capability: expected a compute capability, as in 9.0"},
         {"compute_capability = 9.\n", WM_E_SYNTAX, 1, 22, "as in 9.0"},
         {"compute_capability = .0\n", WM_E_SYNTAX, 1, 22, "as in 9.0"},
         {"compute_capability = 9.00\n", WM_E_SYNTAX, 1, 22, "as in 9.0"},
@@ -837,12 +843,12 @@ static void randomly_damaged_files(void **state)
 /* -------------------------------------------------------------------------------------------------------- exactness */
 
 static const char *const opcodes[] = {
-    "ld.global.b32",         "ld.global.v4.b32",       "st.global.b32",         "st.global.b64",
-    "red.global.add.u32",    "red.global.add.f32",     "atom.global.add.u64",   "atom.shared.add.u32",
-    "red.shared.add.u64",    "ld.shared.b8",           "ld.shared.b32",         "ld.shared.b64",
-    "ld.shared.v4.b32",      "st.shared.b32",          "st.shared.v4.b32",      "ldmatrix.x4.shared.b16",
-    "stmatrix.x4.shared.b16", "cp.async.ca.4",         "cp.async.ca.16",        "cp.async.cg.16",
-    "ld.local.b32",          "st.local.v4.b32",        "ld.const.b32",          "ld.generic.b32"};
+    "ld.global.b32",          "ld.global.v4.b32",   "st.global.b32",       "st.global.b64",
+    "red.global.add.u32",     "red.global.add.f32", "atom.global.add.u64", "atom.shared.add.u32",
+    "red.shared.add.u64",     "ld.shared.b8",       "ld.shared.b32",       "ld.shared.b64",
+    "ld.shared.v4.b32",       "st.shared.b32",      "st.shared.v4.b32",    "ldmatrix.x4.shared.b16",
+    "stmatrix.x4.shared.b16", "cp.async.ca.4",      "cp.async.ca.16",      "cp.async.cg.16",
+    "ld.local.b32",           "st.local.v4.b32",    "ld.const.b32",        "ld.generic.b32"};
 
 /* A space-separated list of patterns has one that the text begins with. */
 static int begins_with_one_of(const char *text, const char *patterns)
@@ -869,8 +875,8 @@ static int has_word(const char *list, const char *word)
     return 0;
 }
 
-#define ALL_SHARED "shared_wavefronts shared_wavefronts_ideal bank_conflicts ways"
-#define THROUGH_L1 "ld.global st.global red.global atom.global ld.local st.local ld.const ld.generic"
+#define ALL_SHARED  "shared_wavefronts shared_wavefronts_ideal bank_conflicts ways"
+#define THROUGH_L1  "ld.global st.global red.global atom.global ld.local st.local ld.const ld.generic"
 #define WITH_COPIES THROUGH_L1 " cp.async"
 
 /* Which counters of which opcodes a key is for. Where only that key is assumed, those and no others are. */
@@ -883,8 +889,8 @@ static void counters_depend_on_their_keys(void **state)
         const char *more_opcodes;
         const char *more_counters;
     } cases[] = {
-        {"shared.banks", "ld.shared st.shared atom.shared red.shared ldmatrix stmatrix cp.async", ALL_SHARED, THROUGH_L1,
-         "lsu_wavefronts"},
+        {"shared.banks", "ld.shared st.shared atom.shared red.shared ldmatrix stmatrix cp.async", ALL_SHARED,
+         THROUGH_L1, "lsu_wavefronts"},
         {"shared.bank_bytes", "ld.shared st.shared atom.shared red.shared ldmatrix stmatrix cp.async", ALL_SHARED,
          THROUGH_L1, "lsu_wavefronts"},
         {"shared.phase_lanes_1", "ld.shared.b8", ALL_SHARED, "", ""},
@@ -905,6 +911,7 @@ static void counters_depend_on_their_keys(void **state)
         {"l1.sector_bytes", WITH_COPIES, "sectors sectors_ideal l2_sectors", "", ""},
         {"l1.tag_bank_bits", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts"},
         {"l1.tag_bank_mask_1", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts"},
+        {"l1.store_merge_8", "st.global.b64 atom.global.add.u64", "lsu_wavefronts", "", ""},
         {"l1.atomic_rounds", "red.global atom.global",
          "lines sectors tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", ""},
         {"local.in_l1", "ld.local st.local",
@@ -926,10 +933,10 @@ static void counters_depend_on_their_keys(void **state)
             for (size_t o = 0; o < COUNT(opcodes); o++) {
                 for (int c = 0; c < WM_COUNTERS; c++) {
                     const char *counter = wm_counter_name((enum wm_counter)c);
-                    const int depends = (begins_with_one_of(opcodes[o], cases[i].opcodes) &&
-                                         has_word(cases[i].counters, counter)) ||
-                                        (begins_with_one_of(opcodes[o], cases[i].more_opcodes) &&
-                                         has_word(cases[i].more_counters, counter));
+                    const int depends =
+                        (begins_with_one_of(opcodes[o], cases[i].opcodes) && has_word(cases[i].counters, counter)) ||
+                        (begins_with_one_of(opcodes[o], cases[i].more_opcodes) &&
+                         has_word(cases[i].more_counters, counter));
                     const int found = (int)exactness(arch, opcodes[o], (enum wm_counter)c);
 
                     if (found != (depends ? level : WM_EXACT))
@@ -1020,8 +1027,7 @@ static void approximate_classes_are_inherited(void **state)
                                              "approximate.ld.shared = ways counters ; measured: x",
                                              "approximate.st.shared = ways counters ; measured: x",
                                              NULL};
-    static const char text[] = HEADER("mine", "9.0", "base")
-        "approximate.st.shared = none counters ; measured: y\n";
+    static const char text[] = HEADER("mine", "9.0", "base") "approximate.st.shared = none counters ; measured: y\n";
     struct wmi_builtin builtins[3] = {{"base", base_lines}, {NULL, NULL}, {NULL, NULL}};
     wm_arch *arch = NULL;
 
@@ -1119,7 +1125,7 @@ static void exactness_never_fails(void **state)
     assert_int_equal(wm_arch_exactness(NULL, &opcode, WM_LINES), WM_APPROXIMATE);
     assert_int_equal(wm_arch_exactness(arch, NULL, WM_LINES), WM_APPROXIMATE);
     assert_int_equal(wm_arch_exactness(arch, &opcode, WM_COUNTERS), WM_APPROXIMATE);
-    assert_int_equal(wm_arch_exactness(arch, &opcode, (enum wm_counter)-1), WM_APPROXIMATE);
+    assert_int_equal(wm_arch_exactness(arch, &opcode, (enum wm_counter) - 1), WM_APPROXIMATE);
     for (unsigned byte = 0; byte < 256; byte++) {
         for (unsigned field = 0; field < sizeof opcode; field++) {
             struct wm_opcode damaged = opcode;

@@ -32,7 +32,7 @@ static void every_status_has_a_text_of_its_own(void **state)
             assert_string_not_equal(text, wm_status_text((enum wm_status)b));
     }
     assert_string_equal(wm_status_text((enum wm_status)(WM_E_NAME + 1)), "unknown status");
-    assert_string_equal(wm_status_text((enum wm_status)-1), "unknown status");
+    assert_string_equal(wm_status_text((enum wm_status) - 1), "unknown status");
 }
 
 static void diagnostic_leaves_out_what_is_not_known(void **state)
@@ -42,8 +42,12 @@ static void diagnostic_leaves_out_what_is_not_known(void **state)
         uint64_t line, column;
         const char *expected;
     } cases[] = {
-        {"a.wmt", 3, 14, "a.wmt:3:14: bad"}, {"a.wmt", 3, 0, "a.wmt:3: bad"}, {"a.wmt", 0, 0, "a.wmt: bad"},
-        {"", 3, 14, "3:14: bad"},            {"", 0, 0, "bad"},               {"a.wmt", 0, 14, "a.wmt: bad"},
+        {"a.wmt", 3, 14, "a.wmt:3:14: bad"},
+        {"a.wmt", 3, 0, "a.wmt:3: bad"},
+        {"a.wmt", 0, 0, "a.wmt: bad"},
+        {"", 3, 14, "3:14: bad"},
+        {"", 0, 0, "bad"},
+        {"a.wmt", 0, 14, "a.wmt: bad"},
         {"-", UINT64_MAX, UINT64_MAX, "-:18446744073709551615:18446744073709551615: bad"},
     };
     char text[128];
