@@ -11,23 +11,44 @@
  *     descends(address)                whether any address is below the one before it (all are below 2^63)
  *     parities(address, profile, set)  bit i of set[k]: bit k of the tag bank of lane i
  *     bank_masks(address, words, out)  out[i] = `words` bits from bit (address[i] >> 2) & 31 on
+ *     merge_runs(starts, banks)        a run goes from one bit of starts to before the next: its first lane gets the OR
+ *                                      of the run's banks, its other lanes 0; bit 0 of starts is set
+ *                                      (here, unless WMI_OWN_MERGE_RUNS is defined)
+ *     busiest(banks)                   the largest number of lanes whose banks have the same bit
  *
  * They take 32 addresses. A partial mask is made whole before they see it: an inactive lane repeats the address of an
  * active neighbour, and touches no bank.
  */
 
-/* Lines in the order of their first lane, as lane numbers; and the banks that each one's lanes touch. */
+#ifndef WMI_OWN_MERGE_RUNS
+WMI_TARGET static inline void merge_runs(uint32_t starts, uint32_t banks[WM_LANES])
+{
+    uint32_t merged = 0;
+
+    for (unsigned lane = WM_LANES; lane-- > 0;) {
+        const uint32_t is_start = 0U - (starts >> lane & 1);
+
+        merged |= banks[lane];
+        banks[lane] = merged & is_start;
+        merged &= ~is_start;
+    }
+}
+#endif
+
+/* Lines in the order of their first lane, their leader, by which they are named. */
 struct fast_lines {
-    uint32_t leaders;               /* bit i: lane i is the first of its line */
-    uint32_t sectors;               /* distinct sectors */
-    uint32_t distinct;              /* distinct addresses */
-    uint32_t banks[4][WM_LANES];    /* [phase][leader] */
+    uint32_t leaders;  /* bit i: lane i is the first of its line */
+    uint32_t sectors;  /* distinct sectors */
+    uint32_t distinct; /* distinct addresses */
+    /* [phase][leader]: banks that the line's lanes touch in that phase; 0 for lanes that lead no line, and at WM_LANES,
+     * where looking for a line that is not there ends */
+    uint32_t banks[4][WM_LANES + 8];
 };
 
 /* Slots of the hash table over lines: few enough to clear quickly, many enough that two of 32 lines rarely meet. */
 #define FAST_SLOTS 512U
 
-/* Four masks of lines in one tag wavefront: the most of them that share a bank. */
+/* Four masks of lines: the most of them that share a bank. */
 WMI_TARGET static inline unsigned degree_of_four(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     const uint32_t ab = a & b;
@@ -39,108 +60,112 @@ WMI_TARGET static inline unsigned degree_of_four(uint32_t a, uint32_t b, uint32_
            (unsigned)(((ab & c_or_d) | (cd & a_or_b)) != 0) + (unsigned)((ab & cd) != 0);
 }
 
-/* The most lines of a set that share a bank. */
-WMI_TARGET static inline unsigned degree_of_set(const uint32_t banks[WM_LANES], uint32_t set)
+/* Takes the first leader out of a set and returns its banks; 0 where the set is empty. */
+WMI_TARGET static inline uint32_t take_line(const uint32_t banks[WM_LANES + 8], uint32_t *set)
 {
-    uint32_t plane[6] = {0};
-    uint32_t candidates = UINT32_MAX;
-    unsigned max = 0;
+    const unsigned leader = *set ? wmi_log2(*set) : WM_LANES;
 
-    for (; set; set &= set - 1) {
-        uint32_t carry = banks[wmi_log2(set)];
-
-        for (unsigned k = 0; carry; k++) {
-            const uint32_t next = plane[k] & carry;
-
-            plane[k] ^= carry;
-            carry = next;
-        }
-    }
-    for (unsigned k = 6; k-- > 0;) {
-        if (candidates & plane[k]) {
-            candidates &= plane[k];
-            max |= 1U << k;
-        }
-    }
-    return max;
+    *set &= *set - 1;
+    return banks[leader];
 }
 
-/* Lines of addresses that never descend: equal lines are neighbours. */
-WMI_TARGET static inline void group_ascending(const uint64_t address[WM_LANES], const uint32_t mask[WM_LANES], unsigned phases,
-                                              struct fast_lines *out)
+/* The most lines of a phase that share a bank. */
+WMI_TARGET static inline unsigned degree_of_phase(const struct fast_lines *lines, unsigned phase)
 {
-    const unsigned phase_lanes = WM_LANES / phases;
+    const uint32_t *banks = lines->banks[phase];
+    uint32_t rest = lines->leaders;
 
-    out->leaders = changes(address, WMI_LINE_SHIFT);
-    out->sectors = wmi_popcount(changes(address, WMI_SECTOR_SHIFT));
-    out->distinct = wmi_popcount(changes(address, 0));
-    if (phases == 1 && out->leaders == UINT32_MAX) {
-        memcpy(out->banks[0], mask, sizeof out->banks[0]);
-        return;
-    }
-    if (phases == 1 && out->leaders == 1) {
-        uint32_t all = 0;
+    if (wmi_popcount(rest) > 4)
+        return busiest(banks);
+    if ((rest & (rest - 1)) == 0)
+        return banks[wmi_log2(rest)] != 0;
+    {
+        const uint32_t a = take_line(banks, &rest);
+        const uint32_t b = take_line(banks, &rest);
+        const uint32_t c = take_line(banks, &rest);
+        const uint32_t d = take_line(banks, &rest);
 
-        for (unsigned lane = 0; lane < WM_LANES; lane++)
-            all |= mask[lane];
-        out->banks[0][0] = all;
-        return;
-    }
-    for (unsigned phase = 0; phase < phases; phase++)
-        memset(out->banks[phase], 0, sizeof out->banks[phase]);
-    for (uint32_t rest = out->leaders; rest; rest &= rest - 1) {
-        const unsigned leader = wmi_log2(rest);
-        const uint32_t later = rest & (rest - 1);
-        const unsigned end = later ? wmi_log2(later) : WM_LANES;
-
-        for (unsigned lane = leader; lane < end; lane++)
-            out->banks[lane / phase_lanes][leader] |= mask[lane];
+        return degree_of_four(a, b, c, d);
     }
 }
 
-/* Lines of addresses in any order. */
-WMI_TARGET static inline void group_any(const uint64_t address[WM_LANES], const uint32_t mask[WM_LANES], unsigned words,
-                                        unsigned phases, struct fast_lines *out)
+/* Lines of addresses that never descend: equal lines are neighbours. On entry lines->banks[0] is each lane's own banks. */
+WMI_TARGET static inline void group_ascending(const uint64_t address[WM_LANES], unsigned phases, struct fast_lines *lines)
 {
     const unsigned phase_lanes = WM_LANES / phases;
+    static const uint32_t phase_starts[] = {0, 0x1, 0x00010001, 0, 0x01010101};
+    uint32_t merged[WM_LANES];
+    unsigned leader = 0;
+
+    lines->leaders = changes(address, WMI_LINE_SHIFT);
+    lines->sectors = wmi_popcount(changes(address, WMI_SECTOR_SHIFT));
+    lines->distinct = wmi_popcount(changes(address, 0));
+    if (phases == 1) {
+        if (lines->leaders != UINT32_MAX)
+            merge_runs(lines->leaders, lines->banks[0]);
+        return;
+    }
+    memcpy(merged, lines->banks[0], sizeof merged);
+    merge_runs(lines->leaders | phase_starts[phases], merged);
+    memset(lines->banks, 0, phases * sizeof lines->banks[0]);
+    for (uint32_t rest = lines->leaders | phase_starts[phases]; rest; rest &= rest - 1) {
+        const unsigned lane = wmi_log2(rest);
+
+        leader = lines->leaders >> lane & 1 ? lane : leader;
+        lines->banks[lane / phase_lanes][leader] = merged[lane];
+    }
+}
+
+/* Lines of addresses in any order. On entry lines->banks[0] is each lane's own banks. */
+WMI_TARGET static inline void group_any(const uint64_t address[WM_LANES], unsigned words, unsigned phases,
+                                        struct fast_lines *lines)
+{
+    const unsigned phase_shift = wmi_log2(WM_LANES / phases);
     uint8_t slots[FAST_SLOTS];
-    uint8_t slot_sectors[WM_LANES] = {0};
+    uint16_t slot_of_lane[WM_LANES];
+    uint32_t own[WM_LANES];
+    uint8_t sectors[WM_LANES] = {0};
     uint64_t packed[WM_LANES / 8];
     unsigned bits = 0;
+    uint32_t leaders = 0;
 
     memset(slots, 0, sizeof slots);
-    for (unsigned phase = 0; phase < phases; phase++)
-        memset(out->banks[phase], 0, sizeof out->banks[phase]);
-    out->leaders = 0;
+    memcpy(own, lines->banks[0], sizeof own);
+    memset(lines->banks, 0, phases * sizeof lines->banks[0]);
     for (unsigned lane = 0; lane < WM_LANES; lane++) {
-        const uint64_t line = address[lane] >> WMI_LINE_SHIFT;
-        unsigned slot = (unsigned)((line * UINT64_C(0x9E3779B97F4A7C15)) >> 55);
+        const uint32_t folded = (uint32_t)(address[lane] >> WMI_LINE_SHIFT) ^ (uint32_t)(address[lane] >> 39);
+
+        slot_of_lane[lane] = (uint16_t)((folded * UINT32_C(0x9E3779B1)) >> 23);
+    }
+    for (unsigned lane = 0; lane < WM_LANES; lane++) {
+        unsigned slot = slot_of_lane[lane];
         unsigned leader = lane;
 
-        while (slots[slot] && address[slots[slot] - 1U] >> WMI_LINE_SHIFT != line)
+        while (slots[slot] && (address[slots[slot] - 1U] ^ address[lane]) >> WMI_LINE_SHIFT)
             slot = (slot + 1) % FAST_SLOTS;
         if (slots[slot]) {
             leader = slots[slot] - 1U;
         } else {
             slots[slot] = (uint8_t)(lane + 1);
-            out->leaders |= UINT32_C(1) << lane;
+            leaders |= UINT32_C(1) << lane;
         }
-        out->banks[lane / phase_lanes][leader] |= mask[lane];
-        slot_sectors[leader] |= (uint8_t)(1U << (address[lane] >> WMI_SECTOR_SHIFT & 3));
+        lines->banks[lane >> phase_shift][leader] |= own[lane];
+        sectors[leader] |= (uint8_t)(1U << (address[lane] >> WMI_SECTOR_SHIFT & 3));
     }
-    memcpy(packed, slot_sectors, sizeof packed);
-    out->sectors = 0;
+    lines->leaders = leaders;
+    memcpy(packed, sectors, sizeof packed);
+    lines->sectors = 0;
     for (unsigned i = 0; i < WM_LANES / 8; i++)
-        out->sectors += (uint32_t)__builtin_popcountll(packed[i]);
+        lines->sectors += (uint32_t)__builtin_popcountll(packed[i]);
     /* Every distinct address of 4 bytes or more is `words` bits of its line. */
     for (unsigned lane = 0; lane < WM_LANES; lane++) {
-        uint32_t all = 0;
+        uint32_t all = lines->banks[0][lane];
 
-        for (unsigned phase = 0; phase < phases; phase++)
-            all |= out->banks[phase][lane];
+        for (unsigned phase = 1; phase < phases; phase++)
+            all |= lines->banks[phase][lane];
         bits += wmi_popcount(all);
     }
-    out->distinct = bits / words;
+    lines->distinct = bits / words;
 }
 
 /* Lines by tag bank: bit i of set[b] is leader i in bank b. */
@@ -165,18 +190,6 @@ WMI_TARGET static inline unsigned tag_sets(const struct wm_profile *profile, con
     return most;
 }
 
-/* Takes the first leader of a bank's set and returns its banks; 0 where the set is empty. */
-WMI_TARGET static inline uint32_t take_line(const uint32_t banks[WM_LANES], uint32_t *set)
-{
-    uint32_t mask;
-
-    if (!*set)
-        return 0;
-    mask = banks[wmi_log2(*set)];
-    *set &= *set - 1;
-    return mask;
-}
-
 /* Data passes with every tag wavefront by itself. */
 WMI_TARGET static inline unsigned passes_by_wavefront(const struct fast_lines *lines, const uint32_t set[4],
                                                       unsigned wavefronts, unsigned phases)
@@ -190,13 +203,16 @@ WMI_TARGET static inline unsigned passes_by_wavefront(const struct fast_lines *l
     }
     for (unsigned phase = 0; phase < phases; phase++) {
         const uint32_t *banks = lines->banks[phase];
-        uint32_t rest[4] = {set[0], set[1], set[2], set[3]};
+        uint32_t set0 = set[0];
+        uint32_t set1 = set[1];
+        uint32_t set2 = set[2];
+        uint32_t set3 = set[3];
 
         for (unsigned w = 0; w < wavefronts; w++) {
-            const uint32_t a = take_line(banks, &rest[0]);
-            const uint32_t b = take_line(banks, &rest[1]);
-            const uint32_t c = take_line(banks, &rest[2]);
-            const uint32_t d = take_line(banks, &rest[3]);
+            const uint32_t a = take_line(banks, &set0);
+            const uint32_t b = take_line(banks, &set1);
+            const uint32_t c = take_line(banks, &set2);
+            const uint32_t d = take_line(banks, &set3);
 
             passes += degree_of_four(a, b, c, d);
         }
@@ -206,28 +222,34 @@ WMI_TARGET static inline unsigned passes_by_wavefront(const struct fast_lines *l
 
 /* Data passes of a store: the first tag wavefronts together, each later one by itself. */
 WMI_TARGET static inline unsigned passes_of_store(const struct wm_profile *profile, unsigned width,
-                                                  const struct fast_lines *lines, uint32_t set[4], unsigned wavefronts,
+                                                  struct fast_lines *lines, uint32_t set[4], unsigned wavefronts,
                                                   unsigned phases)
 {
     const unsigned merged = profile->store_merge[wmi_log2(width)];
-    uint32_t together = lines->leaders;
     unsigned passes = 0;
 
     if (wavefronts > merged) {
+        uint32_t later = 0;
+
         for (unsigned bank = 0; bank < 4; bank++) {
             for (unsigned w = 0; w < merged; w++)
-                set[bank] &= set[bank] - (set[bank] != 0);
-            together &= ~set[bank];
+                set[bank] &= set[bank] - 1;
+            later |= set[bank];
         }
         passes = passes_by_wavefront(lines, set, wavefronts - merged, phases);
+        lines->leaders &= ~later;
+        for (; later; later &= later - 1) {
+            for (unsigned phase = 0; phase < phases; phase++)
+                lines->banks[phase][wmi_log2(later)] = 0;
+        }
     }
     for (unsigned phase = 0; phase < phases; phase++)
-        passes += degree_of_set(lines->banks[phase], together);
+        passes += degree_of_phase(lines, phase);
     return passes;
 }
 
 WMI_TARGET static inline void fast_global(const struct wm_profile *profile, const struct wm_access *access,
-                                          const uint64_t address[WM_LANES], const struct fast_lines *lines, unsigned phases,
+                                          const uint64_t address[WM_LANES], struct fast_lines *lines, unsigned phases,
                                           struct wm_counts *out)
 {
     const unsigned line_count = wmi_popcount(lines->leaders);
@@ -241,7 +263,7 @@ WMI_TARGET static inline void fast_global(const struct wm_profile *profile, cons
         passes = passes_by_wavefront(lines, set, wavefronts, phases);
     } else {
         for (unsigned phase = 0; phase < phases; phase++)
-            passes += degree_of_set(lines->banks[phase], lines->leaders);
+            passes += degree_of_phase(lines, phase);
     }
     *out = (struct wm_counts){
         .requests = 1,
@@ -262,7 +284,7 @@ WMI_TARGET static inline void fast_shared(const struct fast_lines *lines, unsign
     unsigned busy = 0;
 
     for (unsigned phase = 0; phase < phases; phase++) {
-        const unsigned passes = degree_of_set(lines->banks[phase], lines->leaders);
+        const unsigned passes = degree_of_phase(lines, phase);
 
         wavefronts += passes;
         busy += passes > 0;
@@ -309,7 +331,6 @@ WMI_TARGET int WMI_FAST(const struct wm_profile *profile, const struct wm_access
     const uint64_t *address = access->address;
     unsigned phases = words;
     uint64_t filled[WM_LANES];
-    uint32_t mask[WM_LANES];
     struct fast_lines lines;
 
     if (access->mask != UINT32_MAX) {
@@ -322,15 +343,17 @@ WMI_TARGET int WMI_FAST(const struct wm_profile *profile, const struct wm_access
         return 0;
     if (is_shared && access->opcode.operation == WM_LD && phases > 1 && (shared_pairs(address) & profile->load_merge))
         phases /= 2;
-    bank_masks(address, words, mask);
+    bank_masks(address, words, lines.banks[0]);
+    for (unsigned phase = 0; phase < phases; phase++)
+        lines.banks[phase][WM_LANES] = 0;
     if (access->mask != UINT32_MAX) {
         for (unsigned lane = 0; lane < WM_LANES; lane++)
-            mask[lane] &= 0U - (access->mask >> lane & 1);
+            lines.banks[0][lane] &= 0U - (access->mask >> lane & 1);
     }
     if (!descends(address))
-        group_ascending(address, mask, phases, &lines);
+        group_ascending(address, phases, &lines);
     else if (width >= 4 || is_shared)
-        group_any(address, mask, words, phases, &lines);
+        group_any(address, words, phases, &lines);
     else
         return 0;
     if (is_shared)

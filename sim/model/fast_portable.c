@@ -61,4 +61,44 @@ static inline void bank_masks(const uint64_t address[WM_LANES], unsigned words, 
         out[lane] = ones << (address[lane] >> 2 & 31);
 }
 
+/* Adds the counts of 2n masks, bit by bit, to those of n: plane k holds bit k of each count. */
+static inline void fold(uint32_t plane[6][WM_LANES / 2], unsigned planes, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t carry = 0;
+
+        for (unsigned k = 0; k < planes; k++) {
+            const uint32_t a = plane[k][i];
+            const uint32_t b = plane[k][i + n];
+
+            plane[k][i] = a ^ b ^ carry;
+            carry = (a & b) | (carry & (a | b));
+        }
+        plane[planes][i] = carry;
+    }
+}
+
+static inline unsigned busiest(const uint32_t banks[WM_LANES])
+{
+    uint32_t plane[6][WM_LANES / 2];
+    uint32_t candidates = UINT32_MAX;
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < WM_LANES / 2; i++) {
+        plane[0][i] = banks[i] ^ banks[i + WM_LANES / 2];
+        plane[1][i] = banks[i] & banks[i + WM_LANES / 2];
+    }
+    fold(plane, 2, 8);
+    fold(plane, 3, 4);
+    fold(plane, 4, 2);
+    fold(plane, 5, 1);
+    for (unsigned k = 6; k-- > 0;) {
+        const uint32_t better = candidates & plane[k][0];
+
+        candidates = better ? better : candidates;
+        most |= (unsigned)(better != 0) << k;
+    }
+    return most;
+}
+
 #include "model/fast.h"

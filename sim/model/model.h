@@ -118,6 +118,13 @@ void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, 
 #define WMI_HAS_X86 1
 #endif
 
+/* In front of a short loop over vectors or planes: its trip count is known and it should not stay a loop. */
+#ifdef __clang__
+#define WMI_UNROLL _Pragma("unroll")
+#else
+#define WMI_UNROLL _Pragma("GCC unroll 8")
+#endif
+
 /* Whether the data of a load is taken to lie in L1. The operators .cg and .cv pass L1 by: what lies there does not help. */
 static inline int wmi_hits_l1(const struct wm_access *access)
 {
