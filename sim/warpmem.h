@@ -288,7 +288,8 @@ const char *wm_arch_name_at(size_t index);
 enum wm_status wm_arch_open(const char *name, wm_arch **out, struct wm_diag *diag);
 
 /* Reads a profile from a file of the same format; `same_as` in it may name a built-in profile. WM_E_IO, WM_E_SYNTAX,
- * WM_E_RANGE (a value out of range), WM_E_NAME (an unknown key, or one missing), WM_E_MEMORY. */
+ * WM_E_RANGE (a value out of range, or keys that do not go together), WM_E_NAME (an unknown key, one missing, or same_as
+ * names no other profile), WM_E_MEMORY. */
 enum wm_status wm_arch_load(const char *path, wm_arch **out, struct wm_diag *diag);
 
 /* The same from text[0 .. length-1]; file is the name used in diag. */

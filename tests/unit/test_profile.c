@@ -1030,6 +1030,8 @@ static void approximate_classes_are_inherited(void **state)
     static const char text[] = HEADER("mine", "9.0", "base") "approximate.st.shared = none counters ; measured: y\n";
     struct wmi_builtin builtins[3] = {{"base", base_lines}, {NULL, NULL}, {NULL, NULL}};
     wm_arch *arch = NULL;
+    struct wm_arch_key key;
+    int listed = 0;
 
     (void)state;
     for (const struct wmi_builtin *builtin = wmi_builtins; builtin->name; builtin++) {
@@ -1041,6 +1043,9 @@ static void approximate_classes_are_inherited(void **state)
     assert_int_equal(exactness(arch, "st.shared.b32", WM_WAYS), WM_EXACT);
     assert_string_equal(key_of(arch, "approximate.ld.shared").origin, "base");
     assert_string_equal(key_of(arch, "approximate.st.shared").origin, "mine");
+    for (size_t i = 0; !wm_arch_key_at(arch, i, &key); i++)
+        listed += !strcmp(key.name, "approximate.st.shared");
+    assert_int_equal(listed, 1);
     wm_arch_close(arch);
 }
 
