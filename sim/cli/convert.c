@@ -1,0 +1,129 @@
+/* warpmem convert: any trace as a text trace. */
+#include "config.h"
+
+#include "cli.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "convert"
+
+static const char help[] =
+    "Usage: warpmem convert [OPTION]... FILE...\n"
+    "Write traces of any format that `warpmem sim' reads as one text trace; FILE '-' is standard input.\n"
+    "\n"
+    "  -o, --output FILE  write there instead of to standard output; nothing is written unless all goes well\n"
+    "  --help             this text\n"
+    "\n"
+    "Example: the first memory instructions of an Accel-Sim trace, for reading:\n"
+    "  warpmem convert kernel-1.traceg.xz | head -n 20\n";
+
+static int write_text(void *output, const char *text, size_t length)
+{
+    /* what went wrong has been said; the number is not looked at */
+    return output_write(output, text, length) == 0 ? 0 : EIO;
+}
+
+/* A failure on the reading side. */
+static int fail_reading(const char *path, const struct wm_diag *diag)
+{
+    if (diag->file[0])
+        complain_about(diag);
+    else
+        complain("%s: %s", path, diag->text);
+    return -1;
+}
+
+static int convert_file(const char *path, unsigned index, unsigned count, wm_writer *writer)
+{
+    struct wm_reader_notes notes;
+    struct wm_access access;
+    struct wm_diag diag;
+    wm_reader *reader = NULL;
+    enum wm_status status;
+    uint64_t consumed, total;
+    int result = -1;
+
+    memset(&diag, 0, sizeof diag);
+    status = wm_reader_open(path, NULL, &reader, &diag);
+    if (status) {
+        fail_reading(path, &diag);
+        goto done;
+    }
+    for (unsigned long n = 0; (status = wm_reader_next(reader, &access, &diag)) == WM_OK; n++) {
+        status = wm_writer_add(writer, &access);
+        if (status) {
+            if (status != WM_E_IO)
+                complain("%s: %s", path, wm_status_text(status));
+            goto done;
+        }
+        if (n % 16384 == 0) {
+            wm_reader_progress(reader, &consumed, &total);
+            progress_update(path, index, count, consumed, total);
+        }
+    }
+    if (status != WM_END) {
+        fail_reading(path, &diag);
+        goto done;
+    }
+    wm_reader_notes(reader, &notes);
+    warn_notes(path, &notes);
+    result = 0;
+done:
+    wm_reader_close(reader);
+    return result;
+}
+
+static int convert(char *const *files, int count, const char *path)
+{
+    struct output *output = NULL;
+    wm_writer *writer = NULL;
+    int status = EXIT_BAD;
+
+    if (output_open(path, &output) != 0)
+        goto done;
+    if (wm_writer_new(write_text, output, &writer) != WM_OK) {
+        complain("%s", wm_status_text(WM_E_MEMORY));
+        goto done;
+    }
+    progress_start();
+    for (int i = 0; i < count; i++) {
+        if (convert_file(files[i], (unsigned)i, (unsigned)count, writer) != 0)
+            goto done;
+    }
+    progress_stop();
+    if (wm_writer_flush(writer) == WM_OK && output_commit(output) == 0)
+        status = EXIT_SUCCESS;
+done:
+    progress_stop();
+    wm_writer_free(writer);
+    output_close(output);
+    return status;
+}
+
+int run_convert(int argc, char **argv)
+{
+    enum { OPTION_HELP = 256 };
+    static const struct option names[] = {
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {NULL, 0, NULL, 0},
+    };
+    const char *path = NULL;
+    int option, status;
+
+    while ((option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
+        switch (option) {
+        case 'o': path = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
+        case OPTION_HELP: return print_help(help);
+        default: return usage_hint(COMMAND);
+        }
+    }
+    status = check_traces(COMMAND, argv + optind, argc - optind);
+    return status >= 0 ? status : convert(argv + optind, argc - optind, path);
+}

@@ -1,0 +1,85 @@
+/* warpmem COMMAND ... */
+#include "config.h"
+
+#include "cli.h"
+#include "message.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A new command is one file and one row. */
+static const struct command commands[] = {
+    {"sim", "simulate a trace of warp memory instructions; the main job", run_sim},
+    {"validate", "compare recorded hardware counters with the model", run_validate},
+    {"archs", "list the GPU profiles, and where their numbers come from", run_archs},
+    {"convert", "write any trace as a text trace", run_convert},
+};
+
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static int help(void)
+{
+    struct buffer text = {0};
+    int status;
+
+    buffer_puts(&text, "Usage: warpmem COMMAND [OPTION]... [FILE]...\n"
+                       "What each memory instruction of a warp costs on an NVIDIA GPU: sectors, wavefronts, bank "
+                       "conflicts.\n\nCommands:\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        buffer_printf(&text, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    buffer_puts(&text, "\n  warpmem COMMAND --help   a command's options, with an example\n"
+                       "  warpmem --version\n\n"
+                       "Example: what a trace's accesses cost, line by line, on an A100:\n"
+                       "  warpmem sim --arch sm_80 trace.wmt\n");
+    status = print_help(buffer_text(&text));
+    buffer_free(&text);
+    return status;
+}
+
+static int version(void)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "warpmem %s\n", wm_version());
+    return print_help(text);
+}
+
+/* Descriptors that the caller closed must not be given to files: an error message would end up in one. */
+static int open_standard_files(void)
+{
+    FILE *file;
+
+    do {
+        file = fopen("/dev/null", "r+");
+    } while (file && fileno(file) <= 2);
+    if (!file)
+        return -1;
+    fclose(file);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    char title[32];
+
+    if (open_standard_files() != 0)
+        return EXIT_BAD;
+    /* a closed pipe shows as a failed write, which is reported */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2)
+        return usage_error("", "a command is missing");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+        return help();
+    if (strcmp(argv[1], "--version") == 0)
+        return version();
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            snprintf(title, sizeof title, "warpmem %s", commands[i].name);
+            argv[1] = title;
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    }
+    return usage_error("", "there is no command '%s'", argv[1]);
+}

@@ -1,0 +1,19 @@
+/* What the program says on standard error. Each call is one line. */
+#ifndef MESSAGE_H
+#define MESSAGE_H
+
+#include "warpmem.h"
+
+/* "warpmem: ..." */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "file:line:column: text" */
+void complain_about(const struct wm_diag *diag);
+
+/* "warpmem: warning: ..." or, with a file, "file: warning: ..." */
+void warn(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A wrong command line: "warpmem COMMAND: ..." and where to find help. command may be "". Returns EXIT_USAGE. */
+int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,289 @@
+#include "output.h"
+
+#include "buffer.h"
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Held in memory before a file is used. */
+#define HOLD_BYTES ((size_t)4 << 20)
+#define COPY_BYTES ((size_t)1 << 16)
+
+struct output {
+    char *name;           /* for messages */
+    char *path;           /* what the temporary file is renamed to; NULL: the destination is a stream */
+    char *temporary;      /* its path until then */
+    mode_t mode;          /* of the finished file */
+    int stream;           /* file descriptor of a stream destination; -1: none */
+    int file;             /* the temporary file's descriptor; -1: there is none (yet) */
+    struct buffer buffer; /* what has not been written to file */
+};
+
+/* The temporary file that a signal has to remove. */
+static char *volatile unfinished;
+
+static void on_signal(int number)
+{
+    if (unfinished)
+        unlink(unfinished);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void remove_on_signal(char *path)
+{
+    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+
+    unfinished = path;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old;
+
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            signal(numbers[i], path ? on_signal : SIG_DFL);
+    }
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+    while (length) {
+        ssize_t n = write(fd, text, length);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd ready = {.fd = fd, .events = POLLOUT};
+
+            if (poll(&ready, 1, -1) >= 0 || errno == EINTR)
+                continue;
+        }
+        if (n < 0)
+            return -1;
+        text += n;
+        length -= (size_t)n;
+    }
+    return 0;
+}
+
+static int fail(const char *name, const char *doing)
+{
+    complain("%s: %s%s", name, doing, strerror(errno));
+    return -1;
+}
+
+static mode_t default_mode(void)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+/* A temporary file in the folder of path. */
+static int open_beside(struct output *output)
+{
+    const char *slash = strrchr(output->path, '/');
+    int folder = slash ? (int)(slash - output->path) + 1 : 0;
+    size_t size = strlen(output->path) + sizeof "..XXXXXX";
+
+    output->temporary = malloc(size);
+    if (!output->temporary)
+        return fail(output->name, "");
+    snprintf(output->temporary, size, "%.*s.%s.XXXXXX", folder, output->path, output->path + folder);
+    output->file = mkstemp(output->temporary);
+    if (output->file < 0) {
+        fail(output->name, "cannot write a file beside it: ");
+        free(output->temporary);
+        output->temporary = NULL;
+        return -1;
+    }
+    remove_on_signal(output->temporary);
+    return 0;
+}
+
+static int open_path(struct output *output, const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0) {
+        output->path = strdup(path);
+        output->mode = default_mode();
+    } else if (S_ISREG(info.st_mode)) {
+        output->path = realpath(path, NULL); /* a link stays one */
+        output->mode = info.st_mode & 0777;
+        if (access(path, W_OK) != 0)
+            return fail(output->name, "");
+    } else {
+        output->stream = open(path, O_WRONLY);
+        return output->stream < 0 ? fail(output->name, "") : 0;
+    }
+    if (!output->path)
+        return fail(output->name, "");
+    return open_beside(output);
+}
+
+int output_open(const char *path, struct output **out)
+{
+    struct output *output = calloc(1, sizeof *output);
+
+    if (!output) {
+        complain("out of memory");
+        return -1;
+    }
+    output->stream = -1;
+    output->file = -1;
+    output->name = strdup(path ? path : "standard output");
+    if (!output->name) {
+        complain("out of memory");
+    } else if (!path) {
+        output->stream = STDOUT_FILENO;
+        *out = output;
+        return 0;
+    } else if (open_path(output, path) == 0) {
+        *out = output;
+        return 0;
+    }
+    output_close(output);
+    return -1;
+}
+
+/* A file without a name, for what is held back and does not fit in memory. */
+static int open_unlinked(struct output *output)
+{
+    const char *folder = getenv("TMPDIR");
+    struct buffer path = {0};
+
+    buffer_printf(&path, "%s/warpmem.XXXXXX", folder && *folder ? folder : "/tmp");
+    output->file = path.failed ? -1 : mkstemp(path.data);
+    if (output->file >= 0)
+        unlink(path.data);
+    buffer_free(&path);
+    return output->file < 0 ? fail("temporary file", "") : 0;
+}
+
+/* Moves what is in memory into the file. */
+static int flush(struct output *output)
+{
+    if (output->file < 0 && open_unlinked(output) != 0)
+        return -1;
+    if (write_all(output->file, output->buffer.data, output->buffer.length) != 0)
+        return fail(output->path ? output->name : "temporary file", "");
+    buffer_clear(&output->buffer);
+    return 0;
+}
+
+int output_write(struct output *output, const char *text, size_t length)
+{
+    if (output->buffer.length + length > HOLD_BYTES && output->buffer.length && flush(output) != 0)
+        return -1;
+    buffer_add(&output->buffer, text, length);
+    if (output->buffer.failed) {
+        complain("out of memory");
+        return -1;
+    }
+    return 0;
+}
+
+/* Everything that was held back goes out. */
+static int copy_to_stream(struct output *output)
+{
+    char *piece;
+    ssize_t n = 0;
+    int status = 0;
+
+    if (output->file < 0) {
+        if (write_all(output->stream, output->buffer.data, output->buffer.length) != 0)
+            return fail(output->name, "");
+        return 0;
+    }
+    if (flush(output) != 0)
+        return -1;
+    piece = malloc(COPY_BYTES);
+    if (!piece || lseek(output->file, 0, SEEK_SET) != 0) {
+        status = fail("temporary file", "");
+    } else {
+        while (status == 0 && (n = read(output->file, piece, COPY_BYTES)) > 0) {
+            if (write_all(output->stream, piece, (size_t)n) != 0)
+                status = fail(output->name, "");
+        }
+        if (n < 0)
+            status = fail("temporary file", "");
+    }
+    free(piece);
+    return status;
+}
+
+static int commit_file(struct output *output)
+{
+    int file = output->file;
+
+    if (flush(output) != 0)
+        return -1;
+    output->file = -1;
+    if (fchmod(file, output->mode) != 0) {
+        fail(output->name, "");
+        close(file);
+        return -1;
+    }
+    if (close(file) != 0 || rename(output->temporary, output->path) != 0)
+        return fail(output->name, "");
+    remove_on_signal(NULL);
+    free(output->temporary);
+    output->temporary = NULL;
+    return 0;
+}
+
+int output_commit(struct output *output)
+{
+    if (output->path)
+        return commit_file(output);
+    if (copy_to_stream(output) != 0)
+        return -1;
+    /* a network file system tells only now that the disk is full */
+    if (close(output->stream) != 0) {
+        output->stream = -1;
+        return fail(output->name, "");
+    }
+    output->stream = -1;
+    return 0;
+}
+
+void output_close(struct output *output)
+{
+    if (!output)
+        return;
+    if (output->file >= 0)
+        close(output->file);
+    if (output->temporary) {
+        unlink(output->temporary);
+        remove_on_signal(NULL);
+    }
+    if (output->stream > STDERR_FILENO)
+        close(output->stream);
+    buffer_free(&output->buffer);
+    free(output->temporary);
+    free(output->path);
+    free(output->name);
+    free(output);
+}
+
+int output_print(const char *text)
+{
+    struct output *output;
+    int status;
+
+    if (output_open(NULL, &output) != 0)
+        return -1;
+    status = output_write(output, text, strlen(text));
+    if (status == 0)
+        status = output_commit(output);
+    output_close(output);
+    return status;
+}

@@ -1,0 +1,285 @@
+/* warpmem sim: traces in, costs out. */
+#include "config.h"
+
+#include "cli.h"
+#include "message.h"
+#include "output.h"
+#include "pipeline.h"
+#include "progress.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND "sim"
+
+/* More workers than this are used only if asked for: each holds a mebibyte of trace and its results. */
+#define MOST_DEFAULT_WORKERS 16
+
+static const char help[] =
+    "Usage: warpmem sim [OPTION]... FILE...\n"
+    "Simulate traces of warp memory instructions, in order, as one; FILE '-' is standard input.\n"
+    "Text traces, Accel-Sim traces (.traceg, kernelslist.g) and the output of NVBit's mem_trace are told apart by\n"
+    "content, as are gzip, xz and zstd.\n"
+    "\n"
+    "  --by GROUP         a row for each kernel, line, pc, opcode or access (default: line, which is the source\n"
+    "                     line; the pc where no line is known; the opcode where neither is)\n"
+    "  --format FORMAT    table, csv or json (default: table)\n"
+    "  --arch NAME        the GPU: sm_70, sm_75, sm_80 (A100), sm_86, sm_89, sm_90 (H100, H200), sm_100, sm_120\n"
+    "                     (default: sm_90, the one whose counters this model was checked against)\n"
+    "  --arch-file FILE   the GPU, from a profile of your own; `warpmem archs NAME' shows what is in one\n"
+    "  --kernel REGEX     only kernels whose name matches the POSIX extended regular expression\n"
+    "  --l1 miss|hit      what the lines of loads meet in L1 (default: miss); makes lsu_wavefronts differ\n"
+    "  -o, --output FILE  write there instead of to standard output; nothing is written unless all goes well\n"
+    "  -j, --jobs N       threads (default: one for each processor); the output is the same for every N\n"
+    "  --help             this text\n"
+    "\n"
+    "Example: which lines of a program waste memory transactions on an A100, and why:\n"
+    "  warpmem sim --arch sm_80 --kernel transpose trace.wmt\n"
+    "Example: all counters of each access, for a spreadsheet:\n"
+    "  warpmem sim --by access --format csv -o accesses.csv trace.wmt\n";
+
+/* What --by takes; the first four are enum wm_by. */
+enum { BY_ACCESS = 4 };
+static const char *const by_names[] = {"kernel", "line", "pc", "opcode", "access"};
+
+struct options {
+    int by;
+    enum report_format format;
+    const char *arch;
+    const char *arch_file;
+    const char *kernel;
+    enum wm_l1 l1;
+    const char *output;
+    unsigned long jobs;
+    char *const *files;
+    size_t file_count;
+};
+
+/* All that has to be given back. */
+struct run {
+    const struct options *options;
+    wm_arch *arch;
+    regex_t kernel;
+    int has_kernel;
+    struct output *output;
+    struct buffer buffer;
+    wm_tally *groups;  /* the report's rows; NULL by access */
+    wm_tally *opcodes; /* for a table's notes and totals, where the groups have no opcode of their own */
+};
+
+static unsigned long processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (n < 1)
+        return 1;
+    return n > MOST_DEFAULT_WORKERS ? MOST_DEFAULT_WORKERS : (unsigned long)n;
+}
+
+static int parse_by(const char *text, int *out)
+{
+    for (int i = 0; i <= BY_ACCESS; i++) {
+        if (strcmp(text, by_names[i]) == 0) {
+            *out = i;
+            return 1;
+        }
+    }
+    usage_error(COMMAND, "there is no grouping '%s': --by takes kernel, line, pc, opcode or access", text);
+    return 0;
+}
+
+/* -1: go on; else the exit status. */
+static int parse_options(int argc, char **argv, struct options *out)
+{
+    enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_ARCH, OPTION_ARCH_FILE, OPTION_KERNEL, OPTION_L1, OPTION_HELP };
+    static const struct option names[] = {
+        {"by", required_argument, NULL, OPTION_BY},
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"arch", required_argument, NULL, OPTION_ARCH},
+        {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
+        {"kernel", required_argument, NULL, OPTION_KERNEL},
+        {"l1", required_argument, NULL, OPTION_L1},
+        {"output", required_argument, NULL, 'o'},
+        {"jobs", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {NULL, 0, NULL, 0},
+    };
+    int option, is_good = 1;
+
+    *out = (struct options){.by = WM_BY_LINE, .jobs = processors()};
+    while (is_good && (option = getopt_long(argc, argv, "o:j:", names, NULL)) != -1) {
+        switch (option) {
+        case OPTION_BY: is_good = parse_by(optarg, &out->by); break;
+        case OPTION_FORMAT: is_good = parse_format(COMMAND, optarg, &out->format); break;
+        case OPTION_ARCH: out->arch = optarg; break;
+        case OPTION_ARCH_FILE: out->arch_file = optarg; break;
+        case OPTION_KERNEL: out->kernel = optarg; break;
+        case OPTION_L1: is_good = parse_l1(COMMAND, optarg, &out->l1); break;
+        case 'o': out->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
+        case 'j': is_good = parse_number(COMMAND, "-j", optarg, 1, PIPELINE_MOST_WORKERS, &out->jobs); break;
+        case OPTION_HELP: return print_help(help);
+        default: return usage_hint(COMMAND);
+        }
+    }
+    if (!is_good)
+        return EXIT_USAGE;
+    if (out->arch && out->arch_file)
+        return usage_error(COMMAND, "--arch and --arch-file exclude each other");
+    out->files = argv + optind;
+    out->file_count = (size_t)(argc - optind);
+    return check_traces(COMMAND, out->files, argc - optind);
+}
+
+/* Compiles --kernel. Returns -1: go on; else the exit status. */
+static int compile_kernel(const char *text, struct run *run)
+{
+    char reason[256];
+    int error = regcomp(&run->kernel, text, REG_EXTENDED | REG_NOSUB);
+
+    if (error) {
+        regerror(error, &run->kernel, reason, sizeof reason);
+        return usage_error(COMMAND, "--kernel '%s' is not a regular expression: %s", text, reason);
+    }
+    run->has_kernel = 1;
+    return -1;
+}
+
+static int is_table(const struct run *run)
+{
+    return run->options->format == REPORT_TABLE;
+}
+
+/* The tally that a table's notes and totals are made of. */
+static const wm_tally *opcodes_of(const struct run *run)
+{
+    return run->opcodes ? run->opcodes : run->groups;
+}
+
+static int make_tallies(struct run *run)
+{
+    int by = run->options->by;
+    enum wm_status status = WM_OK;
+
+    if (by != BY_ACCESS)
+        status = wm_tally_new(run->arch, (enum wm_by)by, &run->groups);
+    if (!status && is_table(run) && (by == BY_ACCESS || by == WM_BY_KERNEL))
+        status = wm_tally_new(run->arch, WM_BY_OPCODE, &run->opcodes);
+    if (status)
+        complain("%s", wm_status_text(status));
+    return !status;
+}
+
+static void write_head(struct run *run)
+{
+    const struct options *options = run->options;
+    const struct table_head head = {
+        .files = (const char *const *)options->files,
+        .file_count = options->file_count,
+        .arch = run->arch,
+        .arch_is_default = !options->arch && !options->arch_file,
+        .l1 = options->l1,
+    };
+
+    table_head(&head, &run->buffer);
+}
+
+/* Everything that is shown once all accesses are in. */
+static void write_groups(struct run *run, const struct geometry *geometry)
+{
+    enum wm_by by = (enum wm_by)run->options->by;
+
+    switch (run->options->format) {
+    case REPORT_CSV: csv_totals(run->groups, &run->buffer); break;
+    case REPORT_JSON: json_totals(run->groups, &run->buffer); break;
+    default:
+        write_head(run);
+        table_notes(run->arch, opcodes_of(run), &run->buffer);
+        table_groups(geometry, by, run->groups, &run->buffer);
+        table_totals(opcodes_of(run), &run->buffer);
+        table_waste(by, run->groups, &run->buffer);
+        break;
+    }
+}
+
+static void write_rows_end(struct run *run, uint64_t rows)
+{
+    rows_end(run->options->format, rows, &run->buffer);
+    if (!is_table(run) || rows == 0)
+        return;
+    buffer_putc(&run->buffer, '\n');
+    table_notes(run->arch, run->opcodes, &run->buffer);
+    table_totals(run->opcodes, &run->buffer);
+}
+
+static int simulate(struct run *run)
+{
+    const struct options *options = run->options;
+    struct pipeline_options pipeline = {
+        .arch = run->arch,
+        .files = options->files,
+        .file_count = options->file_count,
+        .kernel = run->has_kernel ? &run->kernel : NULL,
+        .l1 = options->l1,
+        .workers = (unsigned)options->jobs,
+        .tallies = {run->groups, run->opcodes},
+        .by = {(enum wm_by)(options->by == BY_ACCESS ? 0 : options->by), WM_BY_OPCODE},
+        .format = options->format,
+    };
+    struct pipeline_result result;
+    struct geometry geometry;
+
+    geometry_of(run->arch, &geometry);
+    pipeline.geometry = &geometry;
+    if (options->by == BY_ACCESS) {
+        pipeline.rows = &run->buffer;
+        if (is_table(run))
+            write_head(run);
+        rows_begin(options->format, &run->buffer);
+    }
+    progress_start();
+    if (pipeline_run(&pipeline, &result) != 0)
+        return -1;
+    progress_stop();
+    if (result.accesses == 0 && run->has_kernel)
+        warn(NULL, "no access is in a kernel whose name matches '%s'", options->kernel);
+    else if (result.accesses == 0)
+        warn(NULL, "there is no memory instruction in the input");
+    if (options->by == BY_ACCESS)
+        write_rows_end(run, result.rows);
+    else
+        write_groups(run, &geometry);
+    return finish_output(&run->buffer, run->output);
+}
+
+int run_sim(int argc, char **argv)
+{
+    struct options options;
+    struct run run = {.options = &options};
+    int status = parse_options(argc, argv, &options);
+
+    if (status < 0 && options.kernel)
+        status = compile_kernel(options.kernel, &run);
+    if (status >= 0)
+        return status;
+    status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);
+    if (status)
+        goto done;
+    status = EXIT_BAD;
+    if (!format_is_available(options.format) || !make_tallies(&run) || output_open(options.output, &run.output) != 0)
+        goto done;
+    run.buffer = buffer_into(drain_to_output, run.output);
+    if (simulate(&run) == 0)
+        status = EXIT_SUCCESS;
+done:
+    progress_stop();
+    buffer_free(&run.buffer);
+    output_close(run.output);
+    wm_tally_free(run.groups);
+    wm_tally_free(run.opcodes);
+    wm_arch_close(run.arch);
+    if (run.has_kernel)
+        regfree(&run.kernel);
+    return status;
+}

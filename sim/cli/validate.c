@@ -1,0 +1,892 @@
+/* warpmem validate: recorded hardware counters against the model. */
+#include "config.h"
+
+#include "validate.h"
+
+#include "cli.h"
+#include "message.h"
+#include "output.h"
+#include "progress.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "validate"
+
+static const char help[] =
+    "Usage: warpmem validate [OPTION]... MEASURED.csv TRACE\n"
+    "       warpmem validate [OPTION]... SUMS.csv\n"
+    "Compare recorded hardware counters with the model. Record k of MEASURED.csv belongs to access k of the trace; its\n"
+    "columns are named as those of `warpmem sim --by access'. A file whose first column is `trace' holds sums over whole\n"
+    "kernels instead: a trace's path, from the file's own folder, then ld_sectors, shared_st_wavefronts and so on.\n"
+    "The exit status is 1 if there is a disagreement that is not in the list of known ones, or one that is listed but\n"
+    "gone.\n"
+    "\n"
+    "  --known FILE       the list of known disagreements (default: the nearest known-mismatches.csv in the\n"
+    "                     measurement's folder or one above it)\n"
+    "  --mismatches N     disagreements to show (default: 10)\n"
+    "  --format FORMAT    table, csv or json (default: table)\n"
+    "  --arch NAME        the GPU (default: the one that MEASURED.meta names, or else sm_90)\n"
+    "  --arch-file FILE   the GPU, from a profile of your own\n"
+    "  --l1 miss|hit      what loads met in L1 (default: what MEASURED.meta says, or else miss)\n"
+    "  --help             this text\n"
+    "\n"
+    "Example: the recorded measurements of an H200 that come with warpmem:\n"
+    "  cd traces/hardware/sm_90 && warpmem validate h200-random.csv h200-random.wmt\n";
+
+struct options {
+    const char *known;
+    unsigned long mismatches;
+    enum report_format format;
+    const char *arch;
+    const char *arch_file;
+    enum wm_l1 l1;
+    int has_l1;
+    const char *csv;
+    const char *trace; /* NULL: sums */
+};
+
+struct run {
+    const struct options *options;
+    struct csv_source *source; /* until somebody takes it over */
+    struct meta *meta;
+    wm_arch *arch;
+    enum wm_l1 l1;
+    struct known_list known;
+    struct output *output;
+    struct buffer buffer;
+    struct wm_diag diag;
+    int has_failed; /* something does not agree */
+};
+
+static int parse_options(int argc, char **argv, struct options *out)
+{
+    enum { OPTION_KNOWN = 256, OPTION_MISMATCHES, OPTION_FORMAT, OPTION_ARCH, OPTION_ARCH_FILE, OPTION_L1, OPTION_HELP };
+    static const struct option names[] = {
+        {"known", required_argument, NULL, OPTION_KNOWN},
+        {"mismatches", required_argument, NULL, OPTION_MISMATCHES},
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"arch", required_argument, NULL, OPTION_ARCH},
+        {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
+        {"l1", required_argument, NULL, OPTION_L1},
+        {"help", no_argument, NULL, OPTION_HELP},
+        {NULL, 0, NULL, 0},
+    };
+    int option, is_good = 1;
+
+    *out = (struct options){.mismatches = 10};
+    while (is_good && (option = getopt_long(argc, argv, "", names, NULL)) != -1) {
+        switch (option) {
+        case OPTION_KNOWN: out->known = optarg; break;
+        case OPTION_MISMATCHES:
+            is_good = parse_number(COMMAND, "--mismatches", optarg, 0, 100000, &out->mismatches);
+            break;
+        case OPTION_FORMAT: is_good = parse_format(COMMAND, optarg, &out->format); break;
+        case OPTION_ARCH: out->arch = optarg; break;
+        case OPTION_ARCH_FILE: out->arch_file = optarg; break;
+        case OPTION_L1:
+            is_good = parse_l1(COMMAND, optarg, &out->l1);
+            out->has_l1 = 1;
+            break;
+        case OPTION_HELP: return print_help(help);
+        default: return usage_hint(COMMAND);
+        }
+    }
+    if (!is_good)
+        return EXIT_USAGE;
+    if (out->arch && out->arch_file)
+        return usage_error(COMMAND, "--arch and --arch-file exclude each other");
+    if (optind == argc)
+        return usage_error(COMMAND, "a measurement is missing");
+    if (argc - optind > 2)
+        return usage_error(COMMAND, "'%s' is too many: one measurement, one trace", argv[optind + 2]);
+    out->csv = argv[optind];
+    out->trace = argc - optind == 2 ? argv[optind + 1] : NULL;
+    return -1;
+}
+
+/* ------------------------------------------------------------------------------------------------- what is known of it */
+
+/* "9.0" becomes sm_90. 0: it is no compute capability. */
+static int arch_of_capability(const char *text, char name[16])
+{
+    char *end;
+    unsigned long major = strtoul(text, &end, 10);
+    unsigned long minor;
+
+    if (*text < '0' || *text > '9' || *end != '.' || end[1] < '0' || end[1] > '9')
+        return 0;
+    minor = strtoul(end + 1, &end, 10);
+    if (*end || major > 99 || minor > 9)
+        return 0;
+    snprintf(name, 16, "sm_%lu%lu", major, minor);
+    return 1;
+}
+
+/* The profile: as asked for, or as the measurement says. Returns an exit status. */
+static int find_arch(struct run *run)
+{
+    const struct options *options = run->options;
+    const char *capability = meta_get(run->meta, "compute_capability");
+    char name[16];
+
+    if (options->arch || options->arch_file || !capability)
+        return open_arch(COMMAND, options->arch, options->arch_file, &run->arch);
+    if (!arch_of_capability(capability, name)) {
+        complain("%s: compute_capability is '%s', expected a number such as 9.0", meta_path(run->meta), capability);
+        return EXIT_BAD;
+    }
+    return open_arch(COMMAND, name, NULL, &run->arch);
+}
+
+static int find_l1(struct run *run)
+{
+    const char *text = meta_get(run->meta, "l1");
+
+    run->l1 = run->options->l1;
+    if (run->options->has_l1 || !text)
+        return 1;
+    if (strcmp(text, "hit") == 0)
+        run->l1 = WM_L1_HIT;
+    else if (strcmp(text, "miss") != 0)
+        return complain("%s: l1 is '%s', expected miss or hit", meta_path(run->meta), text), 0;
+    return 1;
+}
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Whether the trace is the one that was measured, as far as the meta file says; key is where it does. */
+static int check_trace(const struct run *run, const char *trace, const char *key)
+{
+    const char *expected = meta_get(run->meta, key);
+    char text[SHA256_TEXT_SIZE];
+    struct wm_diag diag;
+    enum wm_status status;
+
+    if (!expected || strcmp(trace, "-") == 0)
+        return 1;
+    status = sha256_file(trace, text, &diag);
+    if (status == WM_E_UNSUPPORTED) {
+        warn(trace, "not checked against %s: %s", key, diag.text);
+        return 1;
+    }
+    if (status) {
+        complain_about(&diag);
+        return 0;
+    }
+    if (strcmp(text, expected) == 0)
+        return 1;
+    complain("%s: this is not the trace that was measured: its SHA-256 is %s, %s says %s", trace, text,
+             meta_path(run->meta), expected);
+    return 0;
+}
+
+/* Entries of the known list that do not hold, each with its line. */
+static void judge_known(struct run *run)
+{
+    for (size_t i = 0; i < run->known.count; i++) {
+        const struct known *entry = &run->known.entries[i];
+        const char *failure = known_failure(entry);
+        struct wm_diag diag;
+
+        if (!failure)
+            continue;
+        run->has_failed = 1;
+        validate_refuse(&diag, WM_E_ARGUMENT, run->known.path, entry->line, 0, "%s %s%s%s: %s", entry->opcode,
+                        entry->counter, *entry->index ? " of " : "", entry->index, failure);
+        complain_about(&diag);
+    }
+}
+
+static void write_head(struct run *run)
+{
+    struct buffer text = {0};
+
+    buffer_printf(&text, "%s (%s): ", wm_arch_name(run->arch), wm_arch_description(run->arch));
+    table_name(run->options->csv, &text);
+    if (run->options->trace) {
+        buffer_puts(&text, " against ");
+        table_name(run->options->trace, &text);
+    }
+    if (meta_get(run->meta, "device")) {
+        buffer_puts(&text, ", measured on ");
+        table_name(meta_get(run->meta, "device"), &text);
+    }
+    table_wrapped(buffer_text(&text), 0, 4, &run->buffer);
+    if (text.failed)
+        run->buffer.failed = text.failed;
+    buffer_free(&text);
+}
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* The entries that had something to explain. */
+static void write_known(struct run *run)
+{
+    struct buffer text = {0};
+    int is_first = 1;
+
+    for (size_t i = 0; i < run->known.count; i++) {
+        const struct known *entry = &run->known.entries[i];
+
+        if (!entry->disagreeing)
+            continue;
+        if (is_first) {
+            buffer_puts(&run->buffer, "\nknown disagreements (");
+            table_name(run->known.path, &run->buffer);
+            buffer_puts(&run->buffer, ")\n");
+        }
+        is_first = 0;
+        buffer_clear(&text);
+        buffer_printf(&text, "%s%s%s", entry->opcode, *entry->opcode ? " " : "", entry->counter);
+        if (*entry->index)
+            buffer_printf(&text, " of %s: ", entry->index);
+        else
+            buffer_printf(&text, ": %llu of %llu: ", (unsigned long long)entry->disagreeing,
+                          (unsigned long long)entry->compared);
+        table_name(entry->reason, &text);
+        table_wrapped(buffer_text(&text), 2, 6, &run->buffer);
+    }
+    if (text.failed)
+        run->buffer.failed = text.failed;
+    buffer_free(&text);
+}
+
+/* --------------------------------------------------------------------------------------------------- single accesses */
+
+/* A cell of the table: agreeing/compared; "-" where there is nothing but zeros. */
+static void cell_text(const struct cell *cell, struct buffer *out)
+{
+    buffer_clear(out);
+    if (!cell->compared || cell->is_zero)
+        buffer_putc(out, '-');
+    else
+        buffer_printf(out, "%llu/%llu", (unsigned long long)cell->agreeing, (unsigned long long)cell->compared);
+}
+
+/* The counters' names in two lines of a table's heading. */
+static const char *const headings[WM_COUNTERS][2] = {
+    [WM_REQUESTS] = {"", "requests"},
+    [WM_LINES] = {"", "lines"},
+    [WM_SECTORS] = {"", "sectors"},
+    [WM_SECTORS_IDEAL] = {"sectors", "ideal"},
+    [WM_TAG_WAVEFRONTS] = {"tag", "wavefr."},
+    [WM_LSU_WAVEFRONTS] = {"lsu", "wavefr."},
+    [WM_SHARED_WAVEFRONTS] = {"shared", "wavefr."},
+    [WM_SHARED_WAVEFRONTS_IDEAL] = {"shared", "ideal"},
+    [WM_BANK_CONFLICTS] = {"bank", "conflicts"},
+    [WM_WAYS] = {"", "ways"},
+    [WM_L2_REQUESTS] = {"l2", "requests"},
+    [WM_L2_SECTORS] = {"l2", "sectors"},
+};
+
+struct layout {
+    size_t opcode;
+    size_t widths[WM_COUNTERS]; /* 0: the counter was not measured */
+};
+
+static void lay_out(const struct comparison *comparison, struct buffer *text, struct layout *out)
+{
+    *out = (struct layout){sizeof "opcode" - 1, {0}};
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        const struct opcode_row *row = &comparison->rows[i];
+
+        if (strlen(row->text) > out->opcode)
+            out->opcode = strlen(row->text);
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            if (!row->cells[c].compared)
+                continue;
+            cell_text(&row->cells[c], text);
+            for (int line = 0; line < 2; line++) {
+                if (strlen(headings[c][line]) > out->widths[c])
+                    out->widths[c] = strlen(headings[c][line]);
+            }
+            if (text->length > out->widths[c])
+                out->widths[c] = text->length;
+        }
+    }
+}
+
+static void write_cells(const struct comparison *comparison, struct buffer *out)
+{
+    struct buffer text = {0};
+    struct layout layout;
+
+    lay_out(comparison, &text, &layout);
+    buffer_puts(out, "\nagreeing/compared (-: nothing but zeros)\n");
+    for (int line = 0; line < 2; line++) {
+        table_text(line ? "opcode" : "", layout.opcode, out);
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            if (layout.widths[c])
+                buffer_printf(out, " %*s", (int)layout.widths[c], headings[c][line]);
+        }
+        buffer_putc(out, '\n');
+    }
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        table_text(comparison->rows[i].text, layout.opcode, out);
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            if (!layout.widths[c])
+                continue;
+            cell_text(&comparison->rows[i].cells[c], &text);
+            buffer_printf(out, " %*s", (int)layout.widths[c], buffer_text(&text));
+        }
+        buffer_putc(out, '\n');
+    }
+    if (text.failed)
+        out->failed = text.failed;
+    buffer_free(&text);
+}
+
+static void write_addresses(const char *name, const struct wm_access *access, int is_shared, struct buffer *text,
+                            struct buffer *out)
+{
+    buffer_clear(text);
+    buffer_puts(text, name);
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+
+        buffer_puts(text, " 0x");
+        buffer_hex(text, is_shared ? access->shared_address[lane] : access->address[lane], 1);
+    }
+    table_wrapped(buffer_text(text), 4, 6, out);
+}
+
+static void write_mismatches(const struct comparison *comparison, struct buffer *out)
+{
+    struct buffer text = {0};
+
+    if (!comparison->unlisted)
+        return;
+    buffer_printf(out, "\n%llu disagreement%s not listed", (unsigned long long)comparison->unlisted,
+                  plural(comparison->unlisted));
+    if (comparison->mismatch_count < comparison->unlisted)
+        buffer_printf(out, ", the first %zu of them", comparison->mismatch_count);
+    buffer_putc(out, '\n');
+    for (size_t i = 0; i < comparison->mismatch_count; i++) {
+        const struct mismatch *mismatch = &comparison->mismatches[i];
+        const struct wm_access *access = &mismatch->access;
+        char opcode[WM_OPCODE_TEXT_SIZE] = "";
+
+        wm_opcode_format(&access->opcode, opcode);
+        buffer_printf(out, "  access %llu: %s %08x: %s: model %llu, measured %llu\n",
+                      (unsigned long long)mismatch->index, opcode, access->mask,
+                      wm_counter_name(mismatch->counter), (unsigned long long)mismatch->predicted,
+                      (unsigned long long)mismatch->measured);
+        if (access->opcode.operation == WM_CP_ASYNC)
+            write_addresses("shared", access, 1, &text, out);
+        if (access->mask)
+            write_addresses(access->opcode.operation == WM_CP_ASYNC ? "global" : "lanes", access, 0, &text, out);
+    }
+    if (text.failed)
+        out->failed = text.failed;
+    buffer_free(&text);
+}
+
+static void write_summary(const struct measurement *measurement, const struct comparison *comparison,
+                          struct buffer *out)
+{
+    const char *name;
+
+    buffer_printf(out, "\n%llu records, %llu of %llu values agree", (unsigned long long)comparison->records,
+                  (unsigned long long)comparison->agreeing, (unsigned long long)comparison->compared);
+    for (size_t i = 0; (name = measurement_cycles(measurement, i)) != NULL; i++)
+        buffer_printf(out, "%s%s", i ? ", " : "; not compared: ", name);
+    buffer_putc(out, '\n');
+}
+
+/* One line for each opcode and counter that was compared. */
+static void write_cell_rows(const struct comparison *comparison, enum report_format format, struct buffer *out)
+{
+    static const char *const names[] = {"compared", "agreeing", "known", "unlisted"};
+    int is_first = 1;
+
+    if (format == REPORT_CSV)
+        buffer_puts(out, "opcode,counter,compared,agreeing,known,unlisted\n");
+    else
+        json_array_begin(out);
+    for (size_t i = 0; i < comparison->row_count * WM_COUNTERS; i++) {
+        const struct opcode_row *row = &comparison->rows[i / WM_COUNTERS];
+        const struct cell *cell = &row->cells[i % WM_COUNTERS];
+        const char *counter = wm_counter_name((enum wm_counter)(i % WM_COUNTERS));
+        const uint64_t values[] = {cell->compared, cell->agreeing, cell->known,
+                                   cell->compared - cell->agreeing - cell->known};
+        struct json_line *line;
+
+        if (!cell->compared)
+            continue;
+        if (format == REPORT_CSV) {
+            buffer_printf(out, "%s,%s", row->text, counter);
+            for (size_t v = 0; v < 4; v++)
+                buffer_printf(out, ",%llu", (unsigned long long)values[v]);
+            buffer_putc(out, '\n');
+            continue;
+        }
+        line = json_line_new();
+        if (!line) {
+            out->failed = BUFFER_NO_MEMORY;
+            return;
+        }
+        json_line_text(line, "opcode", row->text);
+        json_line_text(line, "counter", counter);
+        for (size_t v = 0; v < 4; v++)
+            json_line_number(line, names[v], values[v]);
+        json_line_dump(line, is_first, out);
+        json_line_free(line);
+        is_first = 0;
+    }
+    if (format == REPORT_JSON)
+        json_array_end(is_first, out);
+}
+
+static int opening_failed(const struct run *run, const char *path)
+{
+    if (run->diag.file[0])
+        complain_about(&run->diag);
+    else
+        complain("%s: %s", path, run->diag.text);
+    return -1;
+}
+
+/* One access of the trace and its record. 0: done; -1: it failed, and why has been said. */
+static int compare_access(struct run *run, const wm_reader *reader, struct measurement *measurement, uint64_t index,
+                          const struct wm_access *access, struct comparison *comparison)
+{
+    struct wm_counts counts;
+    struct measured measured;
+    enum wm_status status = wm_model(run->arch, access, &counts);
+
+    if (status) {
+        validate_refuse(&run->diag, status, "", 0, 0, "%s", wm_status_text(status));
+        wm_reader_place(reader, &run->diag);
+        wm_access_check(run->arch, access, &run->diag);
+        return opening_failed(run, run->options->trace);
+    }
+    status = measurement_next(measurement, index, access, &measured, &run->diag);
+    if (status == WM_END) {
+        complain("%s: there is no record for access %llu of %s", run->options->csv, (unsigned long long)index,
+                 run->options->trace);
+        return -1;
+    }
+    if (!status)
+        status = comparison_add(comparison, index, access, &counts, &measured);
+    if (!status)
+        return 0;
+    if (status == WM_E_MEMORY)
+        validate_refuse(&run->diag, status, "", 0, 0, "%s", wm_status_text(status));
+    return opening_failed(run, run->options->csv);
+}
+
+/* Reads trace and measurement side by side. */
+static int compare_all(struct run *run, struct measurement *measurement, struct comparison *comparison)
+{
+    const struct wm_reader_options reading = {WM_FORMAT_AUTO, run->l1};
+    const char *path = run->options->trace;
+    struct wm_reader_notes notes;
+    struct wm_access access;
+    wm_reader *reader = NULL;
+    uint64_t index = 0, consumed, total;
+    enum wm_status status;
+    int result = -1;
+
+    memset(&run->diag, 0, sizeof run->diag);
+    status = wm_reader_open(path, &reading, &reader, &run->diag);
+    while (!status && (status = wm_reader_next(reader, &access, &run->diag)) == WM_OK) {
+        if (compare_access(run, reader, measurement, index, &access, comparison) != 0)
+            goto done;
+        if (index++ % 16384 == 0) {
+            wm_reader_progress(reader, &consumed, &total);
+            progress_update(path, 0, 1, consumed, total);
+        }
+    }
+    if (status != WM_END) {
+        opening_failed(run, path);
+        goto done;
+    }
+    wm_reader_notes(reader, &notes);
+    warn_notes(path, &notes);
+    status = measurement_next(measurement, index, NULL, NULL, &run->diag);
+    if (status == WM_OK)
+        complain("%s:%llu: a record too many: the trace has %llu accesses", run->options->csv,
+                 (unsigned long long)measurement_line(measurement), (unsigned long long)index);
+    else if (status != WM_END)
+        opening_failed(run, run->options->csv);
+    else
+        result = 0;
+done:
+    wm_reader_close(reader);
+    return result;
+}
+
+static int validate_accesses(struct run *run)
+{
+    const struct options *options = run->options;
+    struct comparison comparison = {.known = &run->known, .mismatch_limit = options->mismatches};
+    struct measurement *measurement = NULL;
+    struct csv_source *source = run->source;
+    const char *name;
+    int result = -1;
+
+    run->source = NULL;
+    if (measurement_new(source, &measurement, &run->diag) != WM_OK)
+        return opening_failed(run, options->csv);
+    for (size_t i = 0; (name = measurement_unknown(measurement, i)) != NULL; i++)
+        warn(options->csv, "column %s is not known: ignored", name);
+    if (!check_trace(run, options->trace, "trace_sha256"))
+        goto done;
+    progress_start();
+    if (compare_all(run, measurement, &comparison) != 0)
+        goto done;
+    progress_stop();
+    if (comparison.unlisted)
+        run->has_failed = 1;
+    if (options->format == REPORT_TABLE) {
+        write_head(run);
+        write_cells(&comparison, &run->buffer);
+        write_known(run);
+        write_mismatches(&comparison, &run->buffer);
+        write_summary(measurement, &comparison, &run->buffer);
+    } else {
+        write_cell_rows(&comparison, options->format, &run->buffer);
+    }
+    result = 0;
+done:
+    measurement_free(measurement);
+    comparison_free(&comparison);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ sums */
+
+struct sum {
+    struct sum_column column;
+    size_t field; /* its place in the file */
+    uint64_t value;
+};
+
+struct sums {
+    struct sum *list;
+    size_t count;
+    uint64_t compared;
+    uint64_t agreeing;
+    int is_first;
+    struct buffer table;      /* a line for each trace */
+    struct buffer mismatches; /* a line for each disagreement that is not listed */
+    uint64_t unlisted;
+};
+
+/* The columns that can be compared; the others are named. */
+static int find_sums(const struct run *run, struct sums *out)
+{
+    size_t columns = csv_columns(run->source);
+
+    out->list = calloc(columns, sizeof *out->list);
+    if (!out->list) {
+        complain("out of memory");
+        return 0;
+    }
+    for (size_t i = 1; i < columns; i++) {
+        const char *name = csv_column_name(run->source, i);
+        struct sum *sum = &out->list[out->count];
+
+        sum->field = i;
+        if (sum_column_parse(name, &sum->column))
+            out->count++;
+        else
+            warn(run->options->csv, "column %s is not known: ignored", name);
+    }
+    if (out->count == 0)
+        complain("%s: no column has the name of a sum (ld_sectors, shared_st_wavefronts, bank_conflicts, ...)",
+                 run->options->csv);
+    return out->count != 0;
+}
+
+static int add_access(struct run *run, const wm_reader *reader, const char *path, const struct wm_access *access,
+                      struct sums *sums)
+{
+    struct wm_counts counts;
+    enum wm_status status = wm_model(run->arch, access, &counts);
+
+    for (size_t i = 0; !status && i < sums->count; i++) {
+        if (!sum_column_add(&sums->list[i].column, access, &counts, &sums->list[i].value))
+            status = WM_E_RANGE;
+    }
+    if (!status)
+        return 0;
+    validate_refuse(&run->diag, status, "", 0, 0, "%s",
+                    status == WM_E_RANGE ? "a sum is above 2^64 - 1" : wm_status_text(status));
+    wm_reader_place(reader, &run->diag);
+    wm_access_check(run->arch, access, &run->diag);
+    return opening_failed(run, path);
+}
+
+static int add_trace(struct run *run, const char *path, struct sums *sums)
+{
+    const struct wm_reader_options reading = {WM_FORMAT_AUTO, run->l1};
+    struct wm_reader_notes notes;
+    struct wm_access access;
+    wm_reader *reader = NULL;
+    enum wm_status status;
+    int result = -1;
+
+    for (size_t i = 0; i < sums->count; i++)
+        sums->list[i].value = 0;
+    memset(&run->diag, 0, sizeof run->diag);
+    status = wm_reader_open(path, &reading, &reader, &run->diag);
+    while (!status && (status = wm_reader_next(reader, &access, &run->diag)) == WM_OK) {
+        if (add_access(run, reader, path, &access, sums) != 0)
+            goto done;
+    }
+    if (status != WM_END) {
+        opening_failed(run, path);
+        goto done;
+    }
+    wm_reader_notes(reader, &notes);
+    warn_notes(path, &notes);
+    result = 0;
+done:
+    wm_reader_close(reader);
+    return result;
+}
+
+/* A trace's path, from the folder of the file that names it. To be freed. */
+static char *trace_path(const char *csv, const char *name)
+{
+    size_t folder = *name == '/' ? 0 : (size_t)(last_component(csv) - csv);
+    char *path = malloc(folder + strlen(name) + 1);
+
+    if (path) {
+        memcpy(path, csv, folder);
+        strcpy(path + folder, name);
+    }
+    return path;
+}
+
+/* "gemm-f32.wmt" is gemm-f32 in the known list and in the meta file. */
+static char *short_name(const char *name)
+{
+    const char *end = strchr(last_component(name), '.');
+
+    return end && end != last_component(name) ? strndup(name, (size_t)(end - name)) : strdup(name);
+}
+
+static void sum_row(const struct run *run, const char *trace, const struct sum *sum, uint64_t measured,
+                    const char *state, int is_first, struct buffer *out)
+{
+    struct json_line *line;
+
+    if (run->options->format == REPORT_CSV) {
+        csv_field(trace, out);
+        buffer_printf(out, ",%s,%llu,%llu,%s\n", sum->column.name, (unsigned long long)sum->value,
+                      (unsigned long long)measured, state);
+        return;
+    }
+    line = json_line_new();
+    if (!line) {
+        out->failed = BUFFER_NO_MEMORY;
+        return;
+    }
+    json_line_text(line, "trace", trace);
+    json_line_text(line, "counter", sum->column.name);
+    json_line_number(line, "predicted", sum->value);
+    json_line_number(line, "measured", measured);
+    json_line_text(line, "state", state);
+    json_line_dump(line, is_first, out);
+    json_line_free(line);
+}
+
+/* Compares one trace's sums with its record. */
+static int compare_sums(struct run *run, const char *trace, const char *name, struct sums *sums)
+{
+    uint64_t compared = 0, agreeing = 0;
+
+    for (size_t i = 0; i < sums->count; i++) {
+        const struct sum *sum = &sums->list[i];
+        const char *state = "agrees";
+        uint64_t measured;
+        enum wm_status status = csv_number(run->source, sum->field, &measured, &run->diag);
+        int agrees, is_listed;
+
+        if (status == WM_END)
+            continue;
+        if (status)
+            return opening_failed(run, run->options->csv);
+        agrees = measured == sum->value;
+        is_listed = known_note(&run->known, "", sum->column.name, name, agrees);
+        compared++;
+        agreeing += (uint64_t)agrees;
+        if (!agrees && is_listed) {
+            state = "known";
+        } else if (!agrees) {
+            state = "disagrees";
+            sums->unlisted++;
+            if (sums->unlisted <= run->options->mismatches)
+                buffer_printf(&sums->mismatches, "  %s: %s: model %llu, measured %llu\n", trace, sum->column.name,
+                              (unsigned long long)sum->value, (unsigned long long)measured);
+        }
+        if (run->options->format != REPORT_TABLE) {
+            sum_row(run, trace, sum, measured, state, sums->is_first, &run->buffer);
+            sums->is_first = 0;
+        }
+    }
+    buffer_printf(&sums->table, "%10llu/%llu  ", (unsigned long long)agreeing, (unsigned long long)compared);
+    table_name(trace, &sums->table);
+    buffer_putc(&sums->table, '\n');
+    sums->compared += compared;
+    sums->agreeing += agreeing;
+    return 0;
+}
+
+/* One record: a trace and its counters. */
+static int validate_record(struct run *run, struct sums *sums)
+{
+    const char *trace = csv_field_at(run->source, 0);
+    char *path = trace_path(run->options->csv, trace);
+    char *name = short_name(trace);
+    struct buffer key = {0};
+    int result = -1;
+
+    if (!path || !name) {
+        complain("out of memory");
+    } else if (!*trace) {
+        csv_refuse(run->source, 0, WM_E_SYNTAX, &run->diag, "expected the path of a trace");
+        opening_failed(run, run->options->csv);
+    } else {
+        buffer_printf(&key, "trace_sha256.%s", name);
+        if (check_trace(run, path, buffer_text(&key)) && add_trace(run, path, sums) == 0)
+            result = compare_sums(run, trace, name, sums);
+    }
+    buffer_free(&key);
+    free(path);
+    free(name);
+    return result;
+}
+
+static void write_sums(struct run *run, struct sums *sums)
+{
+    struct buffer *out = &run->buffer;
+
+    write_head(run);
+    buffer_puts(out, "\nagreeing/compared, sums over each trace\n");
+    buffer_add(out, sums->table.data, sums->table.length);
+    write_known(run);
+    if (sums->unlisted) {
+        buffer_printf(out, "\n%llu disagreement%s not listed", (unsigned long long)sums->unlisted,
+                      plural(sums->unlisted));
+        if (sums->unlisted > run->options->mismatches)
+            buffer_printf(out, ", the first %lu of them", run->options->mismatches);
+        buffer_putc(out, '\n');
+        buffer_add(out, sums->mismatches.data, sums->mismatches.length);
+    }
+    buffer_printf(out, "\n%llu of %llu sums agree\n", (unsigned long long)sums->agreeing,
+                  (unsigned long long)sums->compared);
+}
+
+static int validate_sums(struct run *run)
+{
+    struct sums sums = {.is_first = 1};
+    enum report_format format = run->options->format;
+    enum wm_status status = WM_OK;
+    int result = -1;
+
+    if (!find_sums(run, &sums))
+        goto done;
+    if (format == REPORT_CSV)
+        buffer_puts(&run->buffer, "trace,counter,predicted,measured,state\n");
+    else if (format == REPORT_JSON)
+        json_array_begin(&run->buffer);
+    while ((status = csv_next(run->source, &run->diag)) == WM_OK) {
+        if (validate_record(run, &sums) != 0)
+            goto done;
+    }
+    if (status != WM_END) {
+        opening_failed(run, run->options->csv);
+        goto done;
+    }
+    if (sums.unlisted)
+        run->has_failed = 1;
+    if (format == REPORT_TABLE)
+        write_sums(run, &sums);
+    else if (format == REPORT_JSON)
+        json_array_end(sums.is_first, &run->buffer);
+    if (sums.table.failed || sums.mismatches.failed)
+        run->buffer.failed = BUFFER_NO_MEMORY;
+    result = 0;
+done:
+    buffer_free(&sums.table);
+    buffer_free(&sums.mismatches);
+    free(sums.list);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- command */
+
+/* Opens all that is needed. Returns an exit status. */
+static int open_all(struct run *run)
+{
+    const struct options *options = run->options;
+    int status;
+
+    if (csv_open(options->csv, &run->source, &run->diag) != WM_OK ||
+        meta_open(options->csv, &run->meta, &run->diag) != WM_OK) {
+        opening_failed(run, options->csv);
+        return EXIT_BAD;
+    }
+    status = find_arch(run);
+    if (status)
+        return status;
+    if (known_open(options->known, wm_arch_name(run->arch), options->csv, &run->known, &run->diag) != WM_OK) {
+        opening_failed(run, options->csv);
+        return EXIT_BAD;
+    }
+    if (!find_l1(run) || !format_is_available(options->format) || output_open(NULL, &run->output) != 0)
+        return EXIT_BAD;
+    run->buffer = buffer_into(drain_to_output, run->output);
+    return EXIT_SUCCESS;
+}
+
+/* Returns an exit status. */
+static int validate(struct run *run)
+{
+    int is_sums = strcmp(csv_column_name(run->source, 0), "trace") == 0;
+
+    if (is_sums && run->options->trace)
+        return usage_error(COMMAND, "%s names its traces: '%s' is too many", run->options->csv, run->options->trace);
+    if (!is_sums && !run->options->trace)
+        return usage_error(COMMAND, "the trace of %s is missing", run->options->csv);
+    if (is_sums ? validate_sums(run) : validate_accesses(run))
+        return EXIT_BAD;
+    if (finish_output(&run->buffer, run->output) != 0)
+        return EXIT_BAD;
+    judge_known(run);
+    return run->has_failed ? EXIT_BAD : EXIT_SUCCESS;
+}
+
+int run_validate(int argc, char **argv)
+{
+    struct options options;
+    struct run run = {.options = &options};
+    int status = parse_options(argc, argv, &options);
+
+    if (status >= 0)
+        return status;
+    status = open_all(&run);
+    if (status == EXIT_SUCCESS)
+        status = validate(&run);
+    progress_stop();
+    buffer_free(&run.buffer);
+    output_close(run.output);
+    known_free(&run.known);
+    wm_arch_close(run.arch);
+    meta_free(run.meta);
+    csv_close(run.source);
+    return status;
+}

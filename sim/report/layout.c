@@ -1,0 +1,108 @@
+/* Numbers and text in columns. */
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void right(const char *text, size_t length, size_t width, struct buffer *out)
+{
+    if (length < width)
+        buffer_spaces(out, width - length);
+    buffer_add(out, text, length);
+}
+
+void table_count(uint64_t value, size_t width, struct buffer *out)
+{
+    char text[27]; /* 20 digits, 6 commas */
+    size_t n = sizeof text;
+    unsigned digits = 0;
+
+    do {
+        if (digits && digits % 3 == 0)
+            text[--n] = ',';
+        text[--n] = (char)('0' + value % 10);
+        value /= 10;
+        digits++;
+    } while (value);
+    right(text + n, sizeof text - n, width, out);
+}
+
+void table_text(const char *text, size_t width, struct buffer *out)
+{
+    size_t length = strlen(text);
+
+    buffer_add(out, text, length);
+    if (length < width)
+        buffer_spaces(out, width - length);
+}
+
+void table_ratio(uint64_t sum, uint64_t n, size_t width, struct buffer *out)
+{
+    char text[32];
+
+    if (n == 0) {
+        right("-", 1, width, out);
+        return;
+    }
+    snprintf(text, sizeof text, "%.2f", (double)sum / (double)n);
+    right(text, strlen(text), width, out);
+}
+
+void table_percent(uint64_t part, uint64_t whole, size_t width, struct buffer *out)
+{
+    char text[32];
+
+    if (whole == 0) {
+        right("-", 1, width, out);
+        return;
+    }
+    if (part >= whole) {
+        snprintf(text, sizeof text, "100 %%");
+    } else {
+        /* cut, not rounded: 99.96 % is not 100 % */
+        unsigned tenths = (unsigned)((double)part / (double)whole * 1000.0);
+
+        if (tenths > 999)
+            tenths = 999;
+        snprintf(text, sizeof text, "%u.%u %%", tenths / 10, tenths % 10);
+    }
+    right(text, strlen(text), width, out);
+}
+
+void table_wrapped(const char *text, size_t indent, size_t hanging, struct buffer *out)
+{
+    size_t column = indent;
+    size_t length = strlen(text);
+
+    buffer_spaces(out, indent);
+    while (length > TABLE_COLUMNS - column) {
+        size_t room = TABLE_COLUMNS - column;
+        size_t cut = room;
+
+        while (cut && text[cut] != ' ')
+            cut--;
+        if (cut == 0)
+            cut = room;
+        buffer_add(out, text, cut);
+        buffer_putc(out, '\n');
+        buffer_spaces(out, hanging);
+        text += cut;
+        length -= cut;
+        while (*text == ' ') {
+            text++;
+            length--;
+        }
+        column = hanging;
+    }
+    buffer_add(out, text, length);
+    buffer_putc(out, '\n');
+}
+
+void table_name(const char *text, struct buffer *out)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        buffer_putc(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+}

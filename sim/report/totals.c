@@ -1,0 +1,209 @@
+/* Sums under the names that Nsight Compute gives them, and the groups that waste most. */
+#include "report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_WIDTH 62
+#define COUNT_WIDTH 20
+#define WASTE_WIDTH 10
+
+/* Groups named as the largest waste, of each kind. */
+#define WORST_GROUPS 3
+
+/* Nsight Compute counts the L1's work by memory space and operation. */
+struct family {
+    const char *suffix; /* behind the metric's name */
+    uint8_t space;
+    uint8_t operations[2]; /* enum wm_operation; the same twice where there is one */
+};
+
+/* cp.async is counted with global loads. */
+static const struct family tag_families[] = {
+    {"_mem_global_op_ld", WM_GLOBAL, {WM_LD, WM_CP_ASYNC}}, {"_mem_global_op_st", WM_GLOBAL, {WM_ST, WM_ST}},
+    {"_mem_global_op_atom", WM_GLOBAL, {WM_ATOM, WM_ATOM}}, {"_mem_global_op_red", WM_GLOBAL, {WM_RED, WM_RED}},
+    {"_mem_local_op_ld", WM_LOCAL, {WM_LD, WM_LD}},         {"_mem_local_op_st", WM_LOCAL, {WM_ST, WM_ST}},
+};
+
+static const struct family shared_families[] = {
+    {"_op_ld", WM_SHARED, {WM_LD, WM_LD}},
+    {"_op_st", WM_SHARED, {WM_ST, WM_ST}},
+    {"_op_atom", WM_SHARED, {WM_ATOM, WM_RED}},
+};
+
+static int is_of(const struct family *family, const struct wm_opcode *opcode)
+{
+    unsigned space = opcode->space == WM_GENERIC ? WM_GLOBAL : opcode->space;
+
+    return space == family->space &&
+           (opcode->operation == family->operations[0] || opcode->operation == family->operations[1]);
+}
+
+struct totals {
+    uint64_t sums[WM_COUNTERS];
+    int is_present;
+};
+
+/* family NULL: everything */
+static struct totals sum(const wm_tally *tally, const struct family *family)
+{
+    const struct wm_tally_row *row;
+    struct totals totals = {{0}, 0};
+
+    for (size_t i = 0; (row = wm_tally_row_at(tally, i)) != NULL; i++) {
+        if (family && !is_of(family, &row->opcode))
+            continue;
+        totals.is_present = 1;
+        for (int c = 0; c < WM_COUNTERS; c++)
+            totals.sums[c] += row->sums[c];
+    }
+    return totals;
+}
+
+/* One metric. ideal is WM_COUNTERS where there is none. */
+static void metric(const struct totals *totals, enum wm_counter counter, const char *suffix, enum wm_counter ideal,
+                   struct buffer *out)
+{
+    uint64_t is = totals->sums[counter];
+    char name[128];
+
+    snprintf(name, sizeof name, "  %s%s.sum", wm_counter_metric(counter), suffix);
+    table_text(name, NAME_WIDTH, out);
+    table_count(is, COUNT_WIDTH, out);
+    if (ideal != WM_COUNTERS && is)
+        table_percent(is > totals->sums[ideal] ? is - totals->sums[ideal] : 0, is, WASTE_WIDTH, out);
+    buffer_putc(out, '\n');
+}
+
+void table_totals(const wm_tally *opcodes, struct buffer *out)
+{
+    const struct totals all = sum(opcodes, NULL);
+
+    if (!all.is_present)
+        return;
+    buffer_putc(out, '\n');
+    table_text("totals, under Nsight Compute's names", NAME_WIDTH, out);
+    buffer_printf(out, "%*s%*s\n", COUNT_WIDTH, "count", WASTE_WIDTH, "waste");
+    for (size_t i = 0; i < sizeof tag_families / sizeof *tag_families; i++) {
+        struct totals totals = sum(opcodes, &tag_families[i]);
+        const char *suffix = tag_families[i].suffix;
+
+        if (!totals.is_present)
+            continue;
+        metric(&totals, WM_REQUESTS, suffix, WM_COUNTERS, out);
+        metric(&totals, WM_SECTORS, suffix, WM_SECTORS_IDEAL, out);
+        metric(&totals, WM_TAG_WAVEFRONTS, suffix, WM_COUNTERS, out);
+    }
+    for (size_t i = 0; i < sizeof shared_families / sizeof *shared_families; i++) {
+        struct totals totals = sum(opcodes, &shared_families[i]);
+        const char *suffix = shared_families[i].suffix;
+
+        if (!totals.is_present)
+            continue;
+        metric(&totals, WM_SHARED_WAVEFRONTS, suffix, WM_SHARED_WAVEFRONTS_IDEAL, out);
+        metric(&totals, WM_BANK_CONFLICTS, suffix, WM_COUNTERS, out);
+    }
+    metric(&all, WM_SHARED_WAVEFRONTS, "", WM_SHARED_WAVEFRONTS_IDEAL, out);
+    metric(&all, WM_BANK_CONFLICTS, "", WM_COUNTERS, out);
+    metric(&all, WM_LSU_WAVEFRONTS, "", WM_COUNTERS, out);
+    metric(&all, WM_L2_REQUESTS, "", WM_COUNTERS, out);
+    metric(&all, WM_L2_SECTORS, "", WM_SECTORS_IDEAL, out);
+    if (all.sums[WM_L2_SECTORS])
+        buffer_puts(out, "  (lts__: if every sector misses L1)\n");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- waste */
+
+struct wasteful {
+    const struct wm_tally_row *row;
+    uint64_t excess;
+};
+
+static uint64_t excess_of(const struct wm_tally_row *row, enum wm_counter counter, enum wm_counter ideal)
+{
+    return row->sums[counter] > row->sums[ideal] ? row->sums[counter] - row->sums[ideal] : 0;
+}
+
+/* Puts a row into the list of the worst, which stays in descending order; of equals, the first stays in front. */
+static void insert(struct wasteful worst[WORST_GROUPS], const struct wm_tally_row *row, uint64_t excess)
+{
+    size_t at = WORST_GROUPS;
+
+    while (at > 0 && worst[at - 1].excess < excess)
+        at--;
+    if (at == WORST_GROUPS)
+        return;
+    memmove(&worst[at + 1], &worst[at], (WORST_GROUPS - 1 - at) * sizeof *worst);
+    worst[at] = (struct wasteful){row, excess};
+}
+
+static void say_group(enum wm_by by, const struct wm_tally_row *row, struct buffer *text)
+{
+    char opcode[WM_OPCODE_TEXT_SIZE] = "";
+
+    if (row->has_opcode) {
+        wm_opcode_format(&row->opcode, opcode);
+        buffer_puts(text, opcode);
+    }
+    if (row->line || row->pc != WM_NO_PC) {
+        buffer_puts(text, " at ");
+        if (row->line)
+            report_line(row->file, row->line, text);
+        else
+            report_pc(row->pc, text);
+    }
+    if (by == WM_BY_OPCODE)
+        return;
+    buffer_puts(text, row->has_opcode ? " in " : "");
+    buffer_puts(text, *row->kernel ? row->kernel : "a kernel without a name");
+}
+
+/* Sectors or shared wavefronts above the ideal, and who they belong to. */
+static void waste(enum wm_by by, const wm_tally *tally, enum wm_counter counter, enum wm_counter ideal,
+                  const char *what, struct buffer *text, struct buffer *out)
+{
+    struct wasteful worst[WORST_GROUPS] = {{NULL, 0}};
+    const struct wm_tally_row *row;
+    struct buffer raw = {0};
+    uint64_t all = 0;
+
+    for (size_t i = 0; (row = wm_tally_row_at(tally, i)) != NULL; i++) {
+        uint64_t excess = excess_of(row, counter, ideal);
+
+        all += excess;
+        insert(worst, row, excess);
+    }
+    for (size_t i = 0; i < WORST_GROUPS && worst[i].excess; i++) {
+        if (i == 0)
+            buffer_printf(out, "\n%s above the ideal\n", what);
+        table_count(worst[i].excess, 16, out);
+        table_percent(worst[i].excess, all, 9, out);
+        buffer_puts(out, "  ");
+        buffer_clear(&raw);
+        buffer_clear(text);
+        say_group(by, worst[i].row, &raw);
+        table_name(buffer_text(&raw), text);
+        if (text->length > TABLE_COLUMNS - 27)
+            buffer_printf(out, "%.*s...\n", TABLE_COLUMNS - 30, buffer_text(text));
+        else
+            buffer_printf(out, "%s\n", buffer_text(text));
+    }
+    if (raw.failed)
+        out->failed = raw.failed;
+    buffer_free(&raw);
+}
+
+void table_waste(enum wm_by by, const wm_tally *tally, struct buffer *out)
+{
+    struct buffer text = {0};
+
+    /* one group has all there is */
+    if (!wm_tally_row_at(tally, 1))
+        return;
+    waste(by, tally, WM_SECTORS, WM_SECTORS_IDEAL, "sectors", &text, out);
+    waste(by, tally, WM_SHARED_WAVEFRONTS, WM_SHARED_WAVEFRONTS_IDEAL, "shared wavefronts", &text, out);
+    if (text.failed)
+        out->failed = text.failed;
+    buffer_free(&text);
+}
