@@ -24,6 +24,7 @@ const struct naive_rules naive_sm_120 = {
 struct touch {
     unsigned lane;
     uint64_t word;
+    unsigned bank;
     unsigned tag_wavefront;
     unsigned group;
 };
@@ -60,7 +61,8 @@ static unsigned round_up_division(unsigned a, unsigned b)
 
 /* The words of every active lane, in lane order. An access of 1 or 2 bytes touches one word. Local memory interleaves
  * the threads of a warp word by word: word w of lane i lies 128*w + 4*i bytes from the start. */
-static void list_words(const uint64_t *address, uint32_t mask, unsigned width, int local, struct touches *list)
+static void list_words(const struct naive_rules *rules, const uint64_t *address, uint32_t mask, unsigned width,
+                       int local, struct touches *list)
 {
     unsigned words = width < 4 ? 1 : width / 4;
 
@@ -74,6 +76,7 @@ static void list_words(const uint64_t *address, uint32_t mask, unsigned width, i
             uint64_t word = address[lane] / 4 + i;
             t->lane = lane;
             t->word = local ? word * 32 + lane : word;
+            t->bank = (unsigned)(t->word % rules->banks);
             t->tag_wavefront = 0;
             t->group = 0;
         }
@@ -117,8 +120,7 @@ static unsigned distinct_pieces(const struct touches *list, unsigned words_each)
 
 /* The most that any bank has to do for the touches of lanes first .. first+size-1 in the given group. With merging, a
  * bank serves each distinct word once; without, it serves each lane once. */
-static unsigned bank_degree(const struct naive_rules *rules, const struct touches *list, unsigned first, unsigned size,
-                            unsigned group, int merge)
+static unsigned bank_degree(const struct touches *list, unsigned first, unsigned size, unsigned group, int merge)
 {
     unsigned count[32] = {0};
     unsigned most = 0;
@@ -133,9 +135,8 @@ static unsigned bank_degree(const struct naive_rules *rules, const struct touche
             }
         }
         if (counts) {
-            unsigned bank = (unsigned)(t->word % rules->banks);
-            count[bank]++;
-            most = larger(most, count[bank]);
+            count[t->bank]++;
+            most = larger(most, count[t->bank]);
         }
     }
     return most;
@@ -169,18 +170,15 @@ static unsigned shared_phase_lanes(const struct naive_rules *rules, const struct
     return size;
 }
 
-/* The most lanes of lanes first .. first+size-1 that are at one address: atomics there follow each other whatever the
- * placement of the others. */
-static unsigned most_at_one_address(const struct wm_access *a, unsigned first, unsigned size)
+/* The most lanes of lanes first .. first+size-1 that are at one address. */
+static unsigned most_at_one_address(const uint64_t *address, uint32_t mask, unsigned first, unsigned size)
 {
     unsigned most = 0;
 
     for (unsigned i = first; i < first + size; i++) {
         unsigned same = 0;
         for (unsigned j = first; j < first + size; j++) {
-            if (is_active(a->mask, i) && is_active(a->mask, j) && a->address[i] == a->address[j]) {
-                same++;
-            }
+            same += is_active(mask, i) && is_active(mask, j) && address[i] == address[j];
         }
         most = larger(most, same);
     }
@@ -188,20 +186,21 @@ static unsigned most_at_one_address(const struct wm_access *a, unsigned first, u
 }
 
 /* ld, st, atom, red: lanes in order, phase by phase; a phase takes as many wavefronts as its busiest bank needs, and
- * none if it has no active lane. Atomics to the same word do not merge. */
+ * none if it has no active lane. Atomics to the same word do not merge; no placement helps those at one address. */
 static void count_shared(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
     struct touches list;
     unsigned size = shared_phase_lanes(rules, a);
     unsigned phases = 0;
 
-    list_words(a->address, a->mask, a->opcode.width_bytes, 0, &list);
+    list_words(rules, a->address, a->mask, a->opcode.width_bytes, 0, &list);
     for (unsigned first = 0; first < WM_LANES; first += size) {
-        unsigned passes = bank_degree(rules, &list, first, size, 0, !is_atomic(a));
+        unsigned passes = bank_degree(&list, first, size, 0, !is_atomic(a));
         out->shared_wavefronts += passes;
         out->ways = larger(out->ways, passes);
         phases += passes > 0;
-        out->shared_wavefronts_ideal += is_atomic(a) ? most_at_one_address(a, first, size) : passes > 0;
+        out->shared_wavefronts_ideal +=
+            is_atomic(a) ? most_at_one_address(a->address, a->mask, first, size) : passes > 0;
     }
     out->bank_conflicts = out->shared_wavefronts - phases;
 }
@@ -211,9 +210,9 @@ static void count_matrices(const struct naive_rules *rules, const struct wm_acce
 {
     struct touches list;
 
-    list_words(a->address, a->mask, 16, 0, &list);
+    list_words(rules, a->address, a->mask, 16, 0, &list);
     for (unsigned m = 0; m < a->opcode.matrices; m++) {
-        unsigned passes = bank_degree(rules, &list, 8 * m, 8, 0, 1);
+        unsigned passes = bank_degree(&list, 8 * m, 8, 0, 1);
         out->shared_wavefronts += passes;
         out->shared_wavefronts_ideal += passes > 0;
         out->ways = larger(out->ways, passes);
@@ -228,11 +227,9 @@ static unsigned tag_bank(const struct naive_rules *rules, uint64_t line)
     unsigned bank = 0;
 
     for (unsigned k = 0; k < 2; k++) {
-        unsigned parity = 0;
-        for (unsigned bit = 0; bit < 64; bit++) {
-            parity ^= (unsigned)(line >> bit & rules->tag_mask[k] >> bit & 1);
+        for (uint64_t left = line & rules->tag_mask[k]; left != 0; left /= 2) {
+            bank ^= (unsigned)(left % 2) << k;
         }
-        bank |= parity << k;
     }
     return bank;
 }
@@ -271,7 +268,7 @@ static unsigned data_wavefronts(const struct naive_rules *rules, const struct to
     }
     for (unsigned group = 0; group < groups; group++) {
         for (unsigned first = 0; first < WM_LANES; first += size) {
-            sum += bank_degree(rules, list, first, size, group, 1);
+            sum += bank_degree(list, first, size, group, 1);
         }
     }
     return sum;
@@ -295,7 +292,7 @@ static void count_load(const struct naive_rules *rules, const struct wm_access *
 {
     struct touches list;
 
-    list_words(a->address, a->mask, a->opcode.width_bytes, a->opcode.space == WM_LOCAL, &list);
+    list_words(rules, a->address, a->mask, a->opcode.width_bytes, a->opcode.space == WM_LOCAL, &list);
     add_tag_stage(rules, &list, out);
     for (unsigned i = 0; i < list.n; i++) {
         list.of[i].group = a->l1 == WM_L1_HIT ? 0 : list.of[i].tag_wavefront;
@@ -319,43 +316,92 @@ static void count_store(const struct naive_rules *rules, const struct wm_access 
 {
     struct touches list;
 
-    list_words(a->address, a->mask, a->opcode.width_bytes, a->opcode.space == WM_LOCAL, &list);
+    list_words(rules, a->address, a->mask, a->opcode.width_bytes, a->opcode.space == WM_LOCAL, &list);
     add_tag_stage(rules, &list, out);
     out->lsu_wavefronts = store_data_wavefronts(rules, &list, a->opcode.width_bytes);
 }
 
-/* The active lanes with exactly round earlier lanes at their address. */
-static uint32_t lanes_of_round(const struct wm_access *a, unsigned round)
-{
-    uint32_t lanes = 0;
+/* ----------------------------------------------------------------------------------------------- global atomics */
 
-    for (unsigned i = 0; i < WM_LANES; i++) {
-        unsigned earlier = 0;
-        for (unsigned j = 0; j < i; j++) {
-            if (is_active(a->mask, j) && a->address[j] == a->address[i]) {
-                earlier++;
+/* Does some word of lane i lie in the same tag bank and at the same place of a line as one of lane j? */
+static int share_a_place(const struct naive_rules *rules, const struct wm_access *a, unsigned i, unsigned j)
+{
+    unsigned words = a->opcode.width_bytes < 4 ? 1 : a->opcode.width_bytes / 4;
+
+    for (unsigned m = 0; m < words; m++) {
+        for (unsigned n = 0; n < words; n++) {
+            if ((a->address[i] / 4 + m) % 32 == (a->address[j] / 4 + n) % 32) {
+                return tag_bank(rules, a->address[i] / 128) == tag_bank(rules, a->address[j] / 128);
             }
         }
-        if (is_active(a->mask, i) && earlier == round) {
-            lanes |= UINT32_C(1) << i;
-        }
     }
-    return lanes;
+    return 0;
 }
 
-/* red, atom: lanes at the same address take rounds, and each round goes through the tag stage on its own. */
+/* The lanes of the next pass of an atomic. Each tag bank takes one line: that of its lowest waiting lane which no lower
+ * waiting lane blocks; then all other lanes of that line that are not blocked. A waiting lane, taken or not, blocks
+ * every higher one that wants one of its words' places in the same tag bank, be it the same word or not. */
+static uint32_t next_atomic_pass(const struct naive_rules *rules, const struct wm_access *a, uint32_t waiting)
+{
+    uint64_t line[4];
+    int has_line[4] = {0};
+    uint32_t taken = 0;
+
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        unsigned bank = tag_bank(rules, a->address[i] / 128);
+        int blocked = !is_active(waiting, i);
+        for (unsigned j = 0; j < i && !blocked; j++) {
+            blocked = is_active(waiting, j) && share_a_place(rules, a, i, j);
+        }
+        if (blocked || (has_line[bank] && line[bank] != a->address[i] / 128)) {
+            continue;
+        }
+        has_line[bank] = 1;
+        line[bank] = a->address[i] / 128;
+        taken |= UINT32_C(1) << i;
+    }
+    return taken;
+}
+
+/* Does every line of a pass have just one lane? */
+static int all_alone(const struct wm_access *a, uint32_t lanes)
+{
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        for (unsigned j = 0; j < i; j++) {
+            if (is_active(lanes, i) && is_active(lanes, j) && a->address[i] / 128 == a->address[j] / 128) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* red, atom: pass after pass through the tag stage, one tag wavefront each. The data stage sends the operands, and for
+ * atom takes the results: both by the rule of loads, but that operands of lanes which are all alone in their lines use
+ * only half of the banks: words k and k + 4, the halves of a sector, then go through the same bank. */
 static void count_atomic(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
-    struct touches list;
-    uint32_t lanes;
-    unsigned data = 0;
+    unsigned width = a->opcode.width_bytes;
+    uint32_t waiting = a->mask;
 
-    for (unsigned round = 0; (lanes = lanes_of_round(a, round)) != 0; round++) {
-        list_words(a->address, lanes, a->opcode.width_bytes, 0, &list);
-        add_tag_stage(rules, &list, out);
-        data += store_data_wavefronts(rules, &list, a->opcode.width_bytes);
+    while (waiting != 0) {
+        uint32_t lanes = next_atomic_pass(rules, a, waiting);
+        struct touches list;
+        list_words(rules, a->address, lanes, width, 0, &list);
+        out->lines += distinct_pieces(&list, 32);
+        out->sectors += distinct_pieces(&list, 8);
+        out->tag_wavefronts++;
+        if (a->opcode.operation == WM_ATOM) {
+            out->lsu_wavefronts += data_wavefronts(rules, &list, width);
+        }
+        for (unsigned i = 0; i < list.n && all_alone(a, lanes); i++) {
+            list.of[i].bank &= ~4u;
+        }
+        out->lsu_wavefronts += data_wavefronts(rules, &list, width);
+        waiting &= ~lanes;
     }
-    out->lsu_wavefronts = a->opcode.operation == WM_ATOM ? 2 * data : data;
+    out->l2_requests = out->lines;
+    out->l2_sectors = out->sectors;
 }
 
 /* ------------------------------------------------------------------------------------------------------- cp.async */
@@ -405,12 +451,16 @@ static void count_copy_through_l1(const struct naive_rules *rules, const struct 
     struct touches list;
     unsigned size = rules->phase_lanes[width_index(a->opcode.width_bytes)];
     unsigned parts = 0;
+    uint64_t destination[WM_LANES];
 
-    list_words(a->address, a->mask, a->opcode.width_bytes, 0, &list);
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        destination[i] = a->shared_address[i];
+    }
+    list_words(rules, a->address, a->mask, a->opcode.width_bytes, 0, &list);
     add_tag_stage(rules, &list, out);
     for (unsigned first = 0; first < WM_LANES; first += size) {
         uint32_t phase = (uint32_t)(((UINT64_C(1) << size) - 1) << first);
-        out->shared_wavefronts_ideal += (a->mask & phase) != 0;
+        out->shared_wavefronts_ideal += most_at_one_address(destination, a->mask, first, size);
         for (unsigned wavefront = 0; wavefront < out->tag_wavefronts; wavefront++) {
             uint32_t lanes = 0;
             unsigned passes;
@@ -428,15 +478,224 @@ static void count_copy_through_l1(const struct naive_rules *rules, const struct 
     out->bank_conflicts = out->shared_wavefronts - parts;
 }
 
-/* cp.async.cg bypasses L1: nothing is counted in the data stage. The lines and sectors of copies with destinations that
- * are not contiguous are not known; those of a load are right where both sides are. */
-static void count_copy_past_l1(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
+/* ------------------------------------------------------------------------------------------------- cp.async.cg */
+
+/* A request of a copy past L1 is for a pair: a source line and a line of shared memory. */
+struct pair {
+    uint64_t source;
+    uint32_t destination;
+    unsigned tag_wavefront; /* of the source line, as for loads */
+    unsigned highest_lane;
+};
+
+struct pairs {
+    unsigned n;
+    struct pair of[WM_LANES];
+};
+
+static void list_pairs(const struct naive_rules *rules, const struct wm_access *a, struct pairs *pairs)
 {
     struct touches list;
 
-    list_words(a->address, a->mask, a->opcode.width_bytes, 0, &list);
-    add_tag_stage(rules, &list, out);
+    list_words(rules, a->address, a->mask, 16, 0, &list);
+    assign_tag_wavefronts(rules, &list);
+    pairs->n = 0;
+    for (unsigned i = 0; i < list.n; i += 4) { /* 4 words a lane */
+        unsigned lane = list.of[i].lane;
+        struct pair pair = {a->address[lane] / 128, a->shared_address[lane] / 128, list.of[i].tag_wavefront, lane};
+        unsigned k = 0;
+        while (k < pairs->n && (pairs->of[k].source != pair.source || pairs->of[k].destination != pair.destination)) {
+            k++;
+        }
+        pairs->n = larger(pairs->n, k + 1);
+        pairs->of[k] = pair; /* the same again but for the highest lane */
+    }
 }
+
+/* Tag wavefronts: in each of the source lines' own, pairs whose destinations agree in the lowest two bits of the line
+ * follow each other. */
+static unsigned pair_wavefronts(const struct pairs *pairs)
+{
+    unsigned sum = 0;
+
+    for (unsigned wavefront = 0; wavefront < WM_LANES; wavefront++) {
+        unsigned most = 0;
+        for (unsigned bank = 0; bank < 4; bank++) {
+            unsigned n = 0;
+            for (unsigned k = 0; k < pairs->n; k++) {
+                n += pairs->of[k].tag_wavefront == wavefront && pairs->of[k].destination % 4 == bank;
+            }
+            most = larger(most, n);
+        }
+        sum += most;
+    }
+    return sum;
+}
+
+static int belongs(const struct wm_access *a, unsigned lane, const struct pair *pair)
+{
+    return is_active(a->mask, lane) && a->address[lane] / 128 == pair->source &&
+           a->shared_address[lane] / 128 == pair->destination;
+}
+
+/* Of lanes that write the same 16 bytes of shared memory only one is asked for: the lowest lane of the pair that comes
+ * first, by tag wavefront and then by the highest lane, downwards. */
+static uint32_t winning_lanes(const struct wm_access *a, const struct pairs *pairs)
+{
+    uint32_t winners = 0;
+
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        const struct pair *best = NULL;
+        unsigned best_lane = 0;
+        for (unsigned k = 0; k < pairs->n; k++) {
+            const struct pair *pair = &pairs->of[k];
+            for (unsigned j = WM_LANES; j-- > 0;) {
+                if (!is_active(a->mask, i) || !belongs(a, j, pair) || a->shared_address[j] != a->shared_address[i]) {
+                    continue;
+                }
+                if (best == NULL || best == pair || pair->tag_wavefront < best->tag_wavefront ||
+                    (pair->tag_wavefront == best->tag_wavefront && pair->highest_lane > best->highest_lane)) {
+                    best = pair;
+                    best_lane = j;
+                }
+            }
+        }
+        if (best != NULL) {
+            winners |= UINT32_C(1) << best_lane;
+        }
+    }
+    return winners;
+}
+
+/* What L2 is asked for: a source sector for a shared sector of a pair, straight or with its halves swapped. halves:
+ * which of the shared sector are filled, bit 0 the lower. */
+struct item {
+    uint64_t source;      /* sector */
+    uint32_t destination; /* sector */
+    unsigned swapped;
+    unsigned halves;
+};
+
+static unsigned list_items(const struct wm_access *a, uint32_t lanes, struct item *items)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        struct item item = {a->address[i] / 32, a->shared_address[i] / 32,
+                            (unsigned)(a->address[i] / 16 % 2) ^ (a->shared_address[i] / 16 % 2), 0};
+        unsigned k = 0;
+        if (!is_active(lanes, i)) {
+            continue;
+        }
+        while (k < n && (items[k].source != item.source || items[k].destination != item.destination ||
+                         items[k].swapped != item.swapped)) {
+            k++;
+        }
+        if (k == n) {
+            items[n++] = item;
+        }
+        items[k].halves |= 1u << a->shared_address[i] / 16 % 2;
+    }
+    return n;
+}
+
+/* Order of the classes of items that share a packet: items with both halves of the source first, then those of its
+ * upper half, then of its lower one; then by the halves filled; then straight before swapped; then by the parity of the
+ * distance. Smaller is earlier. */
+static unsigned item_class(const struct item *item)
+{
+    unsigned source_halves = item->halves == 3 ? 3 : (item->halves - 1) ^ item->swapped;
+
+    return (3 - source_halves) << 4 | item->halves << 2 | item->swapped << 1 |
+           (unsigned)((item->source ^ item->destination) & 1);
+}
+
+/* Of two items of one shared sector, the one that fills the lower half goes first. */
+static int is_first_of_sector(const struct item *items, unsigned n, unsigned i, const int *sent)
+{
+    for (unsigned j = 0; j < n; j++) {
+        if (!sent[j] && j != i && items[j].destination == items[i].destination &&
+            items[j].source / 4 == items[i].source / 4 && items[j].halves < items[i].halves) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_in_pair(const struct item *item, const struct pair *pair)
+{
+    return item->source / 4 == pair->source && item->destination / 4 == pair->destination;
+}
+
+/* Sends one packet of a pair: items of the lowest class that is there, by shared sector, each source sector once.
+ * Returns the number of items sent. */
+static unsigned send_packet(const struct item *items, unsigned n, const struct pair *pair, int *sent)
+{
+    unsigned lowest = UINT32_MAX;
+    unsigned source_sectors = 0;
+    unsigned total = 0;
+    int ready[WM_LANES];
+
+    for (unsigned i = 0; i < n; i++) {
+        ready[i] = !sent[i] && is_in_pair(&items[i], pair) && is_first_of_sector(items, n, i, sent);
+        if (ready[i] && item_class(&items[i]) < lowest) {
+            lowest = item_class(&items[i]);
+        }
+    }
+    for (unsigned sector = 0; sector < 4; sector++) {
+        for (unsigned i = 0; i < n; i++) {
+            unsigned source_bit = 1u << items[i].source % 4;
+            if (ready[i] && item_class(&items[i]) == lowest && items[i].destination % 4 == sector &&
+                !(source_sectors & source_bit)) {
+                sent[i] = 1;
+                source_sectors |= source_bit;
+                total++;
+            }
+        }
+    }
+    return total;
+}
+
+static unsigned count_packets(const struct item *items, unsigned n, const struct pairs *pairs)
+{
+    int sent[WM_LANES] = {0};
+    unsigned packets = 0;
+
+    for (unsigned k = 0; k < pairs->n; k++) {
+        while (send_packet(items, n, &pairs->of[k], sent) > 0) {
+            packets++;
+        }
+    }
+    return packets;
+}
+
+/* cp.async.cg bypasses L1: nothing is counted in the data stage. Near requests for the same sectors may still be merged
+ * on their way to L2, which is not known: the L2 counts are then too high. */
+static void count_copy_past_l1(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
+{
+    struct pairs pairs;
+    struct item items[WM_LANES];
+    uint32_t winners;
+    unsigned n;
+
+    list_pairs(rules, a, &pairs);
+    winners = winning_lanes(a, &pairs);
+    n = list_items(a, winners, items);
+    out->lines = pairs.n;
+    out->tag_wavefronts = pair_wavefronts(&pairs);
+    for (unsigned i = 0; i < WM_LANES; i++) { /* distinct (source line, shared sector) of the winners */
+        int is_new = is_active(winners, i);
+        for (unsigned j = 0; j < i && is_new; j++) {
+            is_new = !is_active(winners, j) || a->address[j] / 128 != a->address[i] / 128 ||
+                     a->shared_address[j] / 32 != a->shared_address[i] / 32;
+        }
+        out->sectors += (unsigned)is_new;
+    }
+    out->l2_requests = count_packets(items, n, &pairs);
+    out->l2_sectors = n;
+}
+
+/* ------------------------------------------------------------------------------------------------- any access */
 
 void naive_counts(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
