@@ -59,23 +59,18 @@ static unsigned round_up_division(unsigned a, unsigned b)
     return (a + b - 1) / b;
 }
 
-/* The words of every active lane, in lane order. An access of 1 or 2 bytes touches one word. Local memory interleaves
- * the threads of a warp word by word: word w of lane i lies 128*w + 4*i bytes from the start. */
+/* The words of every active lane, in lane order. An access of 1 or 2 bytes touches one word. */
 static void list_words(const struct naive_rules *rules, const uint64_t *address, uint32_t mask, unsigned width,
-                       int local, struct touches *list)
+                       struct touches *list)
 {
     unsigned words = width < 4 ? 1 : width / 4;
 
     list->n = 0;
     for (unsigned lane = 0; lane < WM_LANES; lane++) {
-        if (!is_active(mask, lane)) {
-            continue;
-        }
-        for (unsigned i = 0; i < words; i++) {
+        for (unsigned i = 0; i < words && is_active(mask, lane); i++) {
             struct touch *t = &list->of[list->n++];
-            uint64_t word = address[lane] / 4 + i;
             t->lane = lane;
-            t->word = local ? word * 32 + lane : word;
+            t->word = address[lane] / 4 + i;
             t->bank = (unsigned)(t->word % rules->banks);
             t->tag_wavefront = 0;
             t->group = 0;
@@ -193,7 +188,7 @@ static void count_shared(const struct naive_rules *rules, const struct wm_access
     unsigned size = shared_phase_lanes(rules, a);
     unsigned phases = 0;
 
-    list_words(rules, a->address, a->mask, a->opcode.width_bytes, 0, &list);
+    list_words(rules, a->address, a->mask, a->opcode.width_bytes, &list);
     for (unsigned first = 0; first < WM_LANES; first += size) {
         unsigned passes = bank_degree(&list, first, size, 0, !is_atomic(a));
         out->shared_wavefronts += passes;
@@ -210,7 +205,7 @@ static void count_matrices(const struct naive_rules *rules, const struct wm_acce
 {
     struct touches list;
 
-    list_words(rules, a->address, a->mask, 16, 0, &list);
+    list_words(rules, a->address, a->mask, 16, &list);
     for (unsigned m = 0; m < a->opcode.matrices; m++) {
         unsigned passes = bank_degree(&list, 8 * m, 8, 0, 1);
         out->shared_wavefronts += passes;
@@ -287,38 +282,57 @@ static void add_tag_stage(const struct naive_rules *rules, struct touches *list,
     out->tag_wavefronts += assign_tag_wavefronts(rules, list);
 }
 
-/* A load that misses L1: each tag wavefront has its own data wavefronts. A hit: the whole warp is served together. */
-static void count_load(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
+/* .cg and .cv loads do not use what L1 holds. */
+static int meets_a_hit(const struct wm_access *a)
 {
-    struct touches list;
-
-    list_words(rules, a->address, a->mask, a->opcode.width_bytes, a->opcode.space == WM_LOCAL, &list);
-    add_tag_stage(rules, &list, out);
-    for (unsigned i = 0; i < list.n; i++) {
-        list.of[i].group = a->l1 == WM_L1_HIT ? 0 : list.of[i].tag_wavefront;
-    }
-    out->lsu_wavefronts = data_wavefronts(rules, &list, a->opcode.width_bytes);
+    return a->l1 == WM_L1_HIT && a->opcode.cache != WM_CACHE_CG && a->opcode.cache != WM_CACHE_CV;
 }
 
-/* A store: the first tag wavefronts share data wavefronts, later ones have their own. */
-static unsigned store_data_wavefronts(const struct naive_rules *rules, struct touches *list, unsigned width)
+/* Which touches share data wavefronts. A load that misses L1: those of each tag wavefront. A load that hits: all. A
+ * store: those of the first tag wavefronts, and those of each later one. */
+static void group_touches(const struct naive_rules *rules, const struct wm_access *a, unsigned width,
+                          struct touches *list)
 {
     unsigned together = rules->store_merge[width_index(width)];
 
     for (unsigned i = 0; i < list->n; i++) {
         struct touch *t = &list->of[i];
-        t->group = t->tag_wavefront < together ? 0 : t->tag_wavefront - together + 1;
+        if (a->opcode.operation == WM_ST) {
+            t->group = t->tag_wavefront < together ? 0 : t->tag_wavefront - together + 1;
+        } else {
+            t->group = meets_a_hit(a) ? 0 : t->tag_wavefront;
+        }
     }
-    return data_wavefronts(rules, list, width);
 }
 
-static void count_store(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
+static void count_load_or_store(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
     struct touches list;
 
-    list_words(rules, a->address, a->mask, a->opcode.width_bytes, a->opcode.space == WM_LOCAL, &list);
+    list_words(rules, a->address, a->mask, a->opcode.width_bytes, &list);
     add_tag_stage(rules, &list, out);
-    out->lsu_wavefronts = store_data_wavefronts(rules, &list, a->opcode.width_bytes);
+    group_touches(rules, a, a->opcode.width_bytes, &list);
+    out->lsu_wavefronts = data_wavefronts(rules, &list, a->opcode.width_bytes);
+}
+
+/* Local memory interleaves the threads of a warp word by word: word w of lane i lies 128*w + 4*i bytes from the start.
+ * Each word of a wider access is a request of its own. */
+static void count_local(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
+{
+    unsigned width = a->opcode.width_bytes < 4 ? a->opcode.width_bytes : 4;
+
+    out->requests = a->opcode.width_bytes / width;
+    for (unsigned word = 0; word < a->opcode.width_bytes / width; word++) {
+        struct touches list;
+        uint64_t address[WM_LANES];
+        for (unsigned i = 0; i < WM_LANES; i++) {
+            address[i] = (a->address[i] / 4 + word) * 128 + 4 * i + a->address[i] % 4;
+        }
+        list_words(rules, address, a->mask, width, &list);
+        add_tag_stage(rules, &list, out);
+        group_touches(rules, a, width, &list);
+        out->lsu_wavefronts += data_wavefronts(rules, &list, width);
+    }
 }
 
 /* ----------------------------------------------------------------------------------------------- global atomics */
@@ -387,7 +401,7 @@ static void count_atomic(const struct naive_rules *rules, const struct wm_access
     while (waiting != 0) {
         uint32_t lanes = next_atomic_pass(rules, a, waiting);
         struct touches list;
-        list_words(rules, a->address, lanes, width, 0, &list);
+        list_words(rules, a->address, lanes, width, &list);
         out->lines += distinct_pieces(&list, 32);
         out->sectors += distinct_pieces(&list, 8);
         out->tag_wavefronts++;
@@ -456,7 +470,7 @@ static void count_copy_through_l1(const struct naive_rules *rules, const struct 
     for (unsigned i = 0; i < WM_LANES; i++) {
         destination[i] = a->shared_address[i];
     }
-    list_words(rules, a->address, a->mask, a->opcode.width_bytes, 0, &list);
+    list_words(rules, a->address, a->mask, a->opcode.width_bytes, &list);
     add_tag_stage(rules, &list, out);
     for (unsigned first = 0; first < WM_LANES; first += size) {
         uint32_t phase = (uint32_t)(((UINT64_C(1) << size) - 1) << first);
@@ -497,7 +511,7 @@ static void list_pairs(const struct naive_rules *rules, const struct wm_access *
 {
     struct touches list;
 
-    list_words(rules, a->address, a->mask, 16, 0, &list);
+    list_words(rules, a->address, a->mask, 16, &list);
     assign_tag_wavefronts(rules, &list);
     pairs->n = 0;
     for (unsigned i = 0; i < list.n; i += 4) { /* 4 words a lane */
@@ -697,15 +711,28 @@ static void count_copy_past_l1(const struct naive_rules *rules, const struct wm_
 
 /* ------------------------------------------------------------------------------------------------- any access */
 
+static unsigned bytes_asked_for(const struct wm_access *a)
+{
+    unsigned lanes = 0;
+
+    if (a->opcode.space != WM_LOCAL) {
+        return distinct_addresses(a->address, a->mask) * a->opcode.width_bytes;
+    }
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        lanes += (unsigned)is_active(a->mask, i); /* each lane has its own memory */
+    }
+    return lanes * a->opcode.width_bytes;
+}
+
 void naive_counts(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
-    unsigned bytes = 0;
+    unsigned operation = a->opcode.operation;
 
     memset(out, 0, sizeof *out);
     if (a->mask == 0 || a->opcode.space == WM_CONST) {
         return; /* constants come through a cache of their own */
     }
-    if (a->opcode.operation == WM_LDMATRIX || a->opcode.operation == WM_STMATRIX) {
+    if (operation == WM_LDMATRIX || operation == WM_STMATRIX) {
         count_matrices(rules, a, out);
         return;
     }
@@ -713,23 +740,17 @@ void naive_counts(const struct naive_rules *rules, const struct wm_access *a, st
         count_shared(rules, a, out);
         return;
     }
-    if (a->opcode.operation == WM_CP_ASYNC && a->opcode.cache == WM_CACHE_CG) {
+    out->requests = 1;
+    if (operation == WM_CP_ASYNC && a->opcode.cache == WM_CACHE_CG) {
         count_copy_past_l1(rules, a, out);
-    } else if (a->opcode.operation == WM_CP_ASYNC) {
+    } else if (operation == WM_CP_ASYNC) {
         count_copy_through_l1(rules, a, out);
     } else if (is_atomic(a)) {
         count_atomic(rules, a, out);
-    } else if (a->opcode.operation == WM_ST) {
-        count_store(rules, a, out);
+    } else if (a->opcode.space == WM_LOCAL) {
+        count_local(rules, a, out);
     } else {
-        count_load(rules, a, out);
+        count_load_or_store(rules, a, out);
     }
-    out->requests = 1;
-    for (unsigned i = 0; a->opcode.space == WM_LOCAL && i < WM_LANES; i++) {
-        bytes += is_active(a->mask, i) ? a->opcode.width_bytes : 0u;
-    }
-    if (a->opcode.space != WM_LOCAL) {
-        bytes = distinct_addresses(a->address, a->mask) * a->opcode.width_bytes;
-    }
-    out->sectors_ideal = round_up_division(bytes, 32);
+    out->sectors_ideal = round_up_division(bytes_asked_for(a), 32);
 }
