@@ -1,0 +1,610 @@
+/*
+ * Readers: what format it is, chunks of whole lines, accesses one after the other.
+ *
+ * A chunk is text between two lines together with a copy of the parser's state at its start, so that it can be parsed by
+ * itself. When chunks are handed out, scan() finds the state behind each; when a reader parses its chunks itself, the
+ * state behind one is where its parser ended.
+ */
+#include "trace/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Each format; where several are as sure of a trace, the first has it. */
+static const struct wmi_format *const formats[] = {&wmi_text_format, &wmi_accelsim_format, &wmi_list_format,
+                                                   &wmi_nvbit_format};
+
+#define FORMATS (sizeof formats / sizeof formats[0])
+
+/* A chunk's text, and before it, behind it, room to look at. */
+#define TEXT_BYTES (WMI_CHUNK_BYTES + WMI_LINE_BYTES + 1)
+
+struct wm_chunk {
+    struct wmi_parser parser;
+    int is_last;  /* of its file */
+    int finished; /* the file's end has been checked */
+    char *file;
+    char *memory; /* WMI_MARGIN, text, WMI_MARGIN */
+};
+
+struct wm_reader {
+    const struct wmi_format *format; /* of the lines */
+    struct wm_reader_options options;
+    struct wmi_list *list;           /* where files come from; NULL: only one */
+    struct wmi_stream *stream;       /* NULL: the list's next file is due */
+    char *file;
+    char *carry;                     /* text that was read and belongs to the next chunk */
+    size_t carry_length;
+    int at_end;                      /* of the file: nothing is left but carry */
+    enum wm_status stream_status;    /* WM_OK, or why the file cannot be read on, as stream_diag says */
+    struct wm_diag stream_diag;
+    int over;                        /* all has been handed out */
+    int discarding;                  /* the rest of a long line is not kept */
+    struct wmi_parser scanner;       /* the state in front of the next chunk */
+    struct wm_chunk *chunk;          /* wm_reader_next()'s */
+    struct wm_reader_notes notes;
+    uint64_t consumed;               /* bytes of files that are done */
+    enum wm_status status;           /* WM_OK, or the failure that ended reading */
+    struct wm_diag diag;
+};
+
+/* ------------------------------------------------------------------------------------------------------------ formats */
+
+const char *wm_format_name(enum wm_format format)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (formats[i]->id == format)
+            return formats[i]->name;
+    }
+    return NULL;
+}
+
+enum wm_format wm_format_by_name(const char *name)
+{
+    for (size_t i = 0; name && i < FORMATS; i++) {
+        if (strcmp(formats[i]->name, name) == 0)
+            return formats[i]->id;
+    }
+    return WM_FORMAT_AUTO;
+}
+
+/* The format of that id, or any for WM_FORMAT_AUTO, that is surest of the text; NULL: none. */
+static const struct wmi_format *recognise(enum wm_format id, const char *text, size_t length)
+{
+    const struct wmi_format *best = NULL;
+    int best_score = 0;
+
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (id == WM_FORMAT_AUTO || formats[i]->id == id) {
+            const int score = formats[i]->probe(text, length);
+
+            /* A format that was asked for gets the trace in any case, and says what is wrong with it. */
+            if (score > best_score || (id != WM_FORMAT_AUTO && !best)) {
+                best = formats[i];
+                best_score = score;
+            }
+        }
+    }
+    return best;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- chunks */
+
+static void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes *more)
+{
+    sum->lines_skipped += more->lines_skipped;
+    sum->instructions_skipped += more->instructions_skipped;
+    if (sum->opcodes_unknown == 0)
+        memcpy(sum->first_unknown, more->first_unknown, sizeof sum->first_unknown);
+    sum->opcodes_unknown += more->opcodes_unknown;
+    sum->copies_without_shared += more->copies_without_shared;
+    sum->lanes_guessed += more->lanes_guessed;
+    sum->warps_torn += more->warps_torn;
+}
+
+static struct wm_chunk *new_chunk(void)
+{
+    struct wm_chunk *chunk = calloc(1, sizeof *chunk);
+
+    if (chunk)
+        chunk->memory = malloc(TEXT_BYTES + 2 * WMI_MARGIN);
+    if (!chunk || !chunk->memory) {
+        free(chunk);
+        return NULL;
+    }
+    memset(chunk->memory, 0, WMI_MARGIN);
+    return chunk;
+}
+
+void wm_chunk_free(wm_chunk *chunk)
+{
+    if (!chunk)
+        return;
+    wmi_arena_free(&chunk->parser.arena);
+    free(chunk->file);
+    free(chunk->memory);
+    free(chunk);
+}
+
+/* A line that was too long makes other errors too, which say less. */
+static void check_length(struct wmi_parser *parser)
+{
+    const char *next = wmi_next_line(parser, parser->begin);
+
+    if (!parser->format->skips_long_lines && (size_t)(next - parser->begin) > WMI_LINE_BYTES + 1 &&
+        parser->status != WM_E_MEMORY)
+        wmi_fail(parser, WM_E_SYNTAX, NULL, "a line of more than %d bytes", WMI_LINE_BYTES);
+}
+
+static void copy_access(struct wm_access *out, const struct wm_access *access)
+{
+    /* Destinations are the last of the struct, and seldom meant. */
+    if (access->opcode.operation == WM_CP_ASYNC)
+        *out = *access;
+    else
+        memcpy(out, access, offsetof(struct wm_access, shared_address));
+}
+
+static enum wm_status next_access(struct wm_chunk *chunk, struct wm_access *out)
+{
+    struct wmi_parser *parser = &chunk->parser;
+    const struct wmi_format *format = parser->format;
+
+    if (WMI_UNLIKELY(parser->status != WM_OK))
+        return parser->status;
+    while (parser->at < parser->end) {
+        enum wm_status status;
+
+        parser->begin = parser->at;
+        parser->state.line++;
+        status = format->line(parser);
+        if (WMI_UNLIKELY((status != WM_OK && status != WM_END) || parser->at - parser->begin > WMI_LINE_BYTES + 1)) {
+            check_length(parser);
+            if (parser->status != WM_OK)
+                return parser->status;
+        }
+        if (status == WM_OK) {
+            copy_access(out, &parser->access);
+            return WM_OK;
+        }
+    }
+    if (chunk->is_last && !chunk->finished) {
+        chunk->finished = 1;
+        parser->begin = parser->at;
+        if (format->finish(parser) != WM_OK)
+            return parser->status;
+    }
+    return WM_END;
+}
+
+enum wm_status wm_chunk_next(wm_chunk *chunk, struct wm_access *out, struct wm_diag *diag)
+{
+    enum wm_status status;
+
+    if (!chunk || !out)
+        return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "a NULL pointer");
+    status = next_access(chunk, out);
+    if (status != WM_OK && status != WM_END && diag)
+        *diag = chunk->parser.diag;
+    return status;
+}
+
+void wm_chunk_place(const wm_chunk *chunk, struct wm_diag *diag)
+{
+    const struct wmi_parser *parser = &chunk->parser;
+    struct wm_diag place;
+
+    wmi_diag_set(&place, WM_OK, parser->file, 0, 0, "%s", "");
+    memcpy(diag->file, place.file, sizeof diag->file);
+    diag->line = parser->state.line;
+    diag->column = parser->addresses ? (uint64_t)(parser->addresses - parser->begin) + 1 : 0;
+}
+
+void wm_chunk_notes(const wm_chunk *chunk, struct wm_reader_notes *out)
+{
+    *out = chunk->parser.notes;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- files */
+
+static enum wm_status fail(struct wm_reader *reader, enum wm_status status, const char *text)
+{
+    reader->status = wmi_diag_set(&reader->diag, status, reader->file, 0, 0, "%s", text);
+    return reader->status;
+}
+
+/* Takes a new file: its name, the parser's state at its beginning. */
+static enum wm_status begin_file(struct wm_reader *reader, const char *name)
+{
+    char *copy = strdup(name);
+
+    if (!copy)
+        return fail(reader, WM_E_MEMORY, "out of memory");
+    free(reader->file);
+    reader->file = copy;
+    wmi_arena_free(&reader->scanner.arena);
+    memset(&reader->scanner.state, 0, sizeof reader->scanner.state);
+    reader->carry_length = 0;
+    reader->at_end = 0;
+    reader->stream_status = WM_OK;
+    reader->discarding = 0;
+    return WM_OK;
+}
+
+static void end_file(struct wm_reader *reader)
+{
+    uint64_t consumed;
+    uint64_t total;
+
+    wmi_stream_progress(reader->stream, &consumed, &total);
+    reader->consumed += consumed;
+    wmi_stream_close(reader->stream);
+    reader->stream = NULL;
+    reader->over = reader->list == NULL;
+}
+
+/* Goes to the list's next file. WM_END: there are no more. */
+static enum wm_status next_file(struct wm_reader *reader)
+{
+    const char *path;
+    enum wm_status status = wmi_list_next(reader->list, &reader->stream, &path, &reader->notes, &reader->diag);
+
+    if (status == WM_OK)
+        return begin_file(reader, path);
+    reader->over = status == WM_END;
+    if (status != WM_END)
+        reader->status = status;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- filling */
+
+/* Reads behind text[0 .. *length-1], up to size bytes in all. */
+static void read_text(struct wm_reader *reader, char *text, size_t size, size_t *length)
+{
+    while (*length < size && !reader->at_end && reader->stream_status == WM_OK) {
+        size_t got;
+
+        reader->stream_status =
+            wmi_stream_read(reader->stream, text + *length, size - *length, &got, &reader->stream_diag);
+        if (reader->stream_status != WM_OK)
+            return;
+        if (got == 0)
+            reader->at_end = 1;
+        if (got > 0 && reader->discarding) {
+            const char *newline = memchr(text + *length, '\n', got);
+
+            if (!newline)
+                continue;
+            got -= (size_t)(newline - (text + *length));
+            memmove(text + *length, newline, got);
+            reader->discarding = 0;
+        }
+        *length += got;
+    }
+}
+
+/* Keeps text[begin .. length-1], the start of a line, for the next chunk; of a line that is too long no more than shows
+ * this. If the format allows none so long, the trace ends with it. */
+static void keep_rest(struct wm_reader *reader, const char *text, size_t begin, size_t length)
+{
+    size_t rest = length - begin;
+
+    if (rest > WMI_LINE_BYTES + 1) {
+        rest = WMI_LINE_BYTES + 2;
+        reader->discarding = reader->format->skips_long_lines;
+        reader->at_end = !reader->discarding;
+    }
+    memcpy(reader->carry, text + begin, rest);
+    reader->carry_length = rest;
+}
+
+/* Fills the chunk with text: whole lines, and at the end of the file what is left. */
+static enum wm_status fill(struct wm_reader *reader, struct wm_chunk *chunk)
+{
+    char *text = chunk->memory + WMI_MARGIN;
+    size_t length = reader->carry_length;
+    size_t whole;
+
+    memcpy(text, reader->carry, length);
+    reader->carry_length = 0;
+    read_text(reader, text, TEXT_BYTES - 1, &length);
+    whole = length;
+    if (!reader->at_end) {
+        while (whole > 0 && text[whole - 1] != '\n')
+            whole--;
+        if (reader->stream_status == WM_OK)
+            keep_rest(reader, text, whole, length);
+        else if (whole == 0) {
+            reader->diag = reader->stream_diag;
+            reader->diag.line = reader->scanner.state.line + 1;
+            reader->status = reader->stream_status;
+            return reader->status;
+        }
+    }
+    chunk->is_last = reader->at_end && reader->carry_length == 0;
+    chunk->finished = 0;
+    /* The end of a last line without its own, and zeros to look at. */
+    text[whole] = '\n';
+    memset(text + whole + 1, 0, WMI_MARGIN);
+    chunk->parser.at = text;
+    chunk->parser.end = text + whole;
+    return WM_OK;
+}
+
+/* The next chunk's text and state. WM_END: there are no more chunks. */
+static enum wm_status next_text(struct wm_reader *reader, struct wm_chunk *chunk)
+{
+    struct wmi_parser *parser = &chunk->parser;
+    enum wm_status status;
+
+    if (reader->status != WM_OK)
+        return reader->status;
+    if (reader->over)
+        return WM_END;
+    if (!reader->stream) {
+        status = next_file(reader);
+        if (status != WM_OK)
+            return status;
+    }
+    if (!chunk->file || strcmp(chunk->file, reader->file) != 0) {
+        free(chunk->file);
+        chunk->file = strdup(reader->file);
+        if (!chunk->file)
+            return fail(reader, WM_E_MEMORY, "out of memory");
+    }
+    wmi_arena_free(&parser->arena);
+    if (wmi_state_copy(&parser->arena, &parser->state, &reader->scanner.state) != WM_OK)
+        return fail(reader, WM_E_MEMORY, "out of memory");
+    status = fill(reader, chunk);
+    if (status != WM_OK)
+        return status;
+    parser->format = reader->format;
+    parser->file = chunk->file;
+    parser->begin = parser->at;
+    parser->addresses = NULL;
+    parser->kernel_used = 0;
+    parser->unnamed = NULL;
+    parser->source = NULL;
+    parser->access.l1 = (uint32_t)reader->options.l1;
+    if (chunk->is_last)
+        end_file(reader);
+    return WM_OK;
+}
+
+/* Makes *from, which is in an arena that is about to go or to grow, the scanner's state. */
+static enum wm_status adopt_state(struct wm_reader *reader, const struct wmi_state *from)
+{
+    struct wmi_arena arena = {0};
+    struct wmi_state state;
+    const enum wm_status status = wmi_state_copy(&arena, &state, from);
+
+    if (status != WM_OK) {
+        wmi_arena_free(&arena);
+        return fail(reader, status, "out of memory");
+    }
+    wmi_arena_free(&reader->scanner.arena);
+    reader->scanner.arena = arena;
+    reader->scanner.state = state;
+    return WM_OK;
+}
+
+/* Brings the scanner behind a chunk's text. */
+static enum wm_status scan(struct wm_reader *reader, const struct wm_chunk *chunk)
+{
+    struct wmi_parser *scanner = &reader->scanner;
+
+    scanner->format = reader->format;
+    scanner->file = chunk->file;
+    scanner->at = chunk->parser.at;
+    scanner->end = chunk->parser.end;
+    scanner->status = WM_OK;
+    scanner->kernel_used = 0;
+    reader->format->scan(scanner);
+    if (scanner->status == WM_E_MEMORY)
+        return fail(reader, WM_E_MEMORY, "out of memory");
+    return adopt_state(reader, &scanner->state);
+}
+
+enum wm_status wm_reader_chunk(wm_reader *reader, wm_chunk **out, struct wm_diag *diag)
+{
+    struct wm_chunk *chunk;
+    enum wm_status status;
+
+    if (!reader || !out)
+        return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "a NULL pointer");
+    chunk = new_chunk();
+    if (!chunk) {
+        status = fail(reader, WM_E_MEMORY, "out of memory");
+    } else {
+        status = next_text(reader, chunk);
+        if (status == WM_OK)
+            status = scan(reader, chunk);
+    }
+    if (status == WM_OK) {
+        *out = chunk;
+        return WM_OK;
+    }
+    wm_chunk_free(chunk);
+    if (status != WM_END && diag)
+        *diag = reader->diag;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- reader */
+
+/* Moves wm_reader_next()'s chunk on to the next text. */
+static enum wm_status advance(struct wm_reader *reader)
+{
+    struct wm_chunk *chunk = reader->chunk;
+    enum wm_status status;
+
+    if (reader->status != WM_OK)
+        return reader->status;
+    if (!chunk) {
+        reader->chunk = chunk = new_chunk();
+        if (!chunk)
+            return fail(reader, WM_E_MEMORY, "out of memory");
+    } else if (chunk->parser.end) {
+        status = adopt_state(reader, &chunk->parser.state);
+        if (status != WM_OK)
+            return status;
+    }
+    /* Nothing is left to parse, whatever comes now. */
+    chunk->parser.at = chunk->parser.end = NULL;
+    return next_text(reader, chunk);
+}
+
+enum wm_status wm_reader_next(wm_reader *reader, struct wm_access *out, struct wm_diag *diag)
+{
+    enum wm_status status;
+
+    if (!reader || !out)
+        return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "a NULL pointer");
+    for (;;) {
+        if (reader->chunk && reader->chunk->parser.end) {
+            status = next_access(reader->chunk, out);
+            if (status == WM_OK)
+                return WM_OK;
+            if (status != WM_END) {
+                if (diag)
+                    *diag = reader->chunk->parser.diag;
+                return status;
+            }
+        }
+        status = advance(reader);
+        if (status != WM_OK)
+            break;
+    }
+    if (status != WM_END && diag)
+        *diag = reader->diag;
+    return status;
+}
+
+void wm_reader_place(const wm_reader *reader, struct wm_diag *diag)
+{
+    if (reader->chunk)
+        wm_chunk_place(reader->chunk, diag);
+}
+
+void wm_reader_notes(const wm_reader *reader, struct wm_reader_notes *out)
+{
+    *out = reader->notes;
+    if (reader->chunk)
+        add_notes(out, &reader->chunk->parser.notes);
+}
+
+enum wm_format wm_reader_format(const wm_reader *reader)
+{
+    return reader->format->id;
+}
+
+void wm_reader_progress(const wm_reader *reader, uint64_t *consumed, uint64_t *total)
+{
+    uint64_t current = 0;
+
+    *total = 0;
+    if (reader->stream)
+        wmi_stream_progress(reader->stream, &current, total);
+    *consumed = reader->consumed + current;
+    if (reader->list)
+        *total = 0; /* the sizes of the files to come are not known */
+    else if (reader->over)
+        *total = *consumed;
+}
+
+/* Reads the first text, chooses the format. Takes over the stream, also on failure. path: where it is; NULL: nowhere. */
+static enum wm_status open_stream(struct wmi_stream *stream, const char *path, const struct wm_reader_options *options,
+                                  wm_reader **out, struct wm_diag *diag)
+{
+    struct wm_reader *reader = calloc(1, sizeof *reader);
+    enum wm_status status;
+
+    if (!reader) {
+        wmi_stream_close(stream);
+        return wmi_diag_set(diag, WM_E_MEMORY, path ? path : "memory", 0, 0, "out of memory");
+    }
+    reader->stream = stream;
+    if (options)
+        reader->options = *options;
+    status = begin_file(reader, path ? path : "memory");
+    if (status != WM_OK)
+        goto failed;
+    reader->carry = malloc(TEXT_BYTES);
+    if (!reader->carry) {
+        status = fail(reader, WM_E_MEMORY, "out of memory");
+        goto failed;
+    }
+    read_text(reader, reader->carry, WMI_CHUNK_BYTES, &reader->carry_length);
+    status = reader->stream_status;
+    if (status != WM_OK && reader->carry_length == 0) {
+        reader->diag = reader->stream_diag;
+        goto failed;
+    }
+    if (reader->carry_length == 0 && reader->options.format == WM_FORMAT_AUTO) {
+        status = fail(reader, WM_E_SYNTAX, "the file is empty");
+        goto failed;
+    }
+    reader->format = recognise(reader->options.format, reader->carry, reader->carry_length);
+    if (!reader->format) {
+        status = fail(reader, WM_E_SYNTAX, "not a trace of a known format: text (wmt 1), accelsim (.traceg or "
+                                           "kernelslist.g), nvbit (mem_trace output)");
+        goto failed;
+    }
+    if (reader->format->elements) {
+        status = wmi_list_new(stream, path, reader->carry, reader->carry_length, &reader->list, &reader->diag);
+        if (status != WM_OK)
+            goto failed;
+        reader->stream = NULL;
+        reader->carry_length = 0;
+        reader->format = reader->format->elements;
+    }
+    *out = reader;
+    return WM_OK;
+
+failed:
+    if (diag)
+        *diag = reader->diag;
+    wm_reader_close(reader);
+    return status;
+}
+
+static int are_valid(const struct wm_reader_options *options)
+{
+    return !options || (options->l1 <= WM_L1_HIT &&
+                        (options->format == WM_FORMAT_AUTO || wm_format_name(options->format) != NULL));
+}
+
+enum wm_status wm_reader_open(const char *path, const struct wm_reader_options *options, wm_reader **out,
+                              struct wm_diag *diag)
+{
+    struct wmi_stream *stream;
+    enum wm_status status;
+
+    if (!path || !out || !are_valid(options))
+        return wmi_diag_set(diag, WM_E_ARGUMENT, path ? path : "", 0, 0, "a NULL pointer, or an unknown option");
+    status = wmi_stream_open(path, &stream, diag);
+    return status == WM_OK ? open_stream(stream, path, options, out, diag) : status;
+}
+
+enum wm_status wmi_reader_open_memory(const void *data, size_t size, const struct wm_reader_options *options,
+                                      wm_reader **out, struct wm_diag *diag)
+{
+    struct wmi_stream *stream;
+    enum wm_status status = wmi_stream_open_memory(data, size, &stream, diag);
+
+    return status == WM_OK ? open_stream(stream, NULL, options, out, diag) : status;
+}
+
+void wm_reader_close(wm_reader *reader)
+{
+    if (!reader)
+        return;
+    wm_chunk_free(reader->chunk);
+    wmi_arena_free(&reader->scanner.arena);
+    wmi_list_free(reader->list);
+    wmi_stream_close(reader->stream);
+    free(reader->file);
+    free(reader->carry);
+    free(reader);
+}
