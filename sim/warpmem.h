@@ -235,6 +235,9 @@ struct wm_counts {
     uint32_t ways;                    /* most passes that one phase needs; 1: no conflict */
     uint32_t l2_requests;             /* on a miss of every sector: lts__t_requests_srcunit_tex */
     uint32_t l2_sectors;              /* on a miss of every sector: lts__t_sectors_srcunit_tex */
+    uint32_t inexact;                 /* bit C (enum wm_counter): of this very access, counter C is known to be no more
+                                         than near: what it depends on is not in the trace. See wm_arch_exactness() for
+                                         what holds for all accesses of an opcode */
 };
 
 /* A counter's name as in result columns ("tag_wavefronts"), and the name of the same count in Nsight Compute, NULL where

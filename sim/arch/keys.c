@@ -50,6 +50,7 @@ const struct wmi_rule wmi_rules[] = {
     WIDTHS("shared.phase_lanes_", "lanes", 4, 32, 1, phase_lanes, WMI_SHARED_PHASES | WMI_DATA),
     NUMBER("shared.load_merge", "mask", 0, 3, load_merge, WMI_SHARED_LOAD),
     FLAG("shared.atomic_merge", atomic_merge, WMI_SHARED_ATOMIC),
+    NUMBER("shared.cas_passes", "wavefronts", 1, 8, cas_passes, WMI_SHARED_ATOMIC),
     POWER("shared.ldmatrix_phase_lanes", "lanes", 4, 32, ldmatrix_phase_lanes, WMI_LDMATRIX),
     POWER("shared.stmatrix_phase_lanes", "lanes", 4, 32, stmatrix_phase_lanes, WMI_STMATRIX),
     POWER("shared.window_bytes", "bytes", 1024, 1U << 24, shared_window_bytes, 0),
@@ -63,8 +64,9 @@ const struct wmi_rule wmi_rules[] = {
     TAG_MASK(2),
     TAG_MASK(3),
     WIDTHS("l1.store_merge_", "wavefronts", 1, 128, 0, store_merge, WMI_DATA_STORE),
-    FLAG("l1.atomic_rounds", atomic_rounds, WMI_ATOMIC),
+    FLAG("l1.atomic_passes", atomic_passes, WMI_ATOMIC),
 
+    NUMBER("lsu.predicated_off_wavefronts", "wavefronts", 0, 8, predicated_off_wavefronts, 0),
     FLAG("local.in_l1", local_in_l1, WMI_LOCAL),
     POWER("local.interleave_bytes", "bytes", 1, 16, local_interleave_bytes, WMI_LOCAL),
     FLAG("generic.in_l1", generic_in_l1, WMI_GENERIC),

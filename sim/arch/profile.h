@@ -20,6 +20,7 @@ struct wm_profile {
     uint32_t phase_lanes[WM_WIDTHS];  /* shared.phase_lanes_N for N = 1 2 4 8 16 32: power of two, 4 to 32 */
     uint32_t load_merge;              /* shared.load_merge: bit 0: partner i^1, bit 1: partner i^2 */
     uint32_t atomic_merge;            /* shared.atomic_merge: atomics' lanes at one word cost one pass, as loads' do */
+    uint32_t cas_passes;              /* shared.cas_passes: passes of a compare-and-swap for each of another atomic */
     uint32_t ldmatrix_phase_lanes;    /* shared.ldmatrix_phase_lanes: rows served together: power of two, 4 to 32 */
     uint32_t stmatrix_phase_lanes;    /* shared.stmatrix_phase_lanes: likewise */
     uint32_t shared_window_bytes;     /* shared.window_bytes: offsets must lie below */
@@ -29,7 +30,8 @@ struct wm_profile {
     uint32_t tag_bank_bits;           /* l1.tag_bank_bits: 0 to 4; 2^bits tag banks, and as many mask keys */
     uint64_t tag_bank_mask[WM_TAG_BANK_BITS]; /* bit K of a line's bank: parity(line index & mask K) */
     uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts */
-    uint32_t atomic_rounds;           /* l1.atomic_rounds: an atomic's lanes at one address go to rounds of their own */
+    uint32_t atomic_passes;           /* l1.atomic_passes: atomics go in passes of one line a tag bank (model/atomic.c) */
+    uint32_t predicated_off_wavefronts; /* lsu.predicated_off_wavefronts: what an instruction without active lanes costs */
     /* spaces that may share the global path */
     uint32_t local_in_l1;             /* local.in_l1: counted by the rules of global; 0: every counter is 0 */
     uint32_t local_interleave_bytes;  /* local.interleave_bytes: N: a thread's consecutive pieces of N bytes lie 32 * N

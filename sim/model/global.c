@@ -46,13 +46,6 @@ static unsigned store_passes(const struct wm_profile *profile, const struct wmi_
     return passes;
 }
 
-static unsigned ideal_sectors(const struct wm_profile *profile, const struct wm_access *access)
-{
-    const unsigned bytes = wmi_distinct(access->address, access->mask) * access->opcode.width_bytes;
-
-    return (bytes + profile->sector_bytes - 1) / profile->sector_bytes;
-}
-
 /* Loads and stores through the lines that they touch. */
 static void load_store(const struct wm_profile *profile, const struct wm_access *access, unsigned width_bytes,
                        const struct wmi_lines *lines, struct wm_counts *out)
@@ -66,44 +59,12 @@ static void load_store(const struct wm_profile *profile, const struct wm_access 
                                : store_passes(profile, lines, wavefront, wavefronts, width_bytes);
 }
 
-/* Atomics: the r-th lane of each address goes to round r, and each round is an access of its own. */
-static void atomic(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
-{
-    const unsigned width = access->opcode.width_bytes;
-    uint32_t round[WM_LANES];
-    const unsigned rounds = wmi_rounds(access->address, access->mask, round);
-    struct wmi_lines lines;
-    uint8_t wavefront[WMI_LINES];
-
-    if (!profile->atomic_rounds) {
-        wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
-        load_store(profile, access, width, &lines, out);
-        return;
-    }
-    for (unsigned r = 0; r < rounds; r++) {
-        unsigned wavefronts;
-
-        wmi_lines_of(profile, access->address, round[r], width, profile->phase_lanes[wmi_log2(width)], &lines);
-        wavefronts = tag_side(profile, &lines, wavefront, out);
-        out->lsu_wavefronts += store_passes(profile, &lines, wavefront, wavefronts, width);
-    }
-    out->requests = 1;
-    if (access->opcode.operation == WM_ATOM)
-        out->lsu_wavefronts *= 2;
-}
-
 void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
     const unsigned width = access->opcode.width_bytes;
     struct wmi_lines lines;
 
-    if (!access->mask)
-        return;
-    out->sectors_ideal = ideal_sectors(profile, access);
-    if (access->opcode.operation == WM_ATOM || access->opcode.operation == WM_RED) {
-        atomic(profile, access, out);
-        return;
-    }
+    out->sectors_ideal = wmi_ideal_sectors(profile, access);
     wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
     load_store(profile, access, width, &lines, out);
 }
@@ -121,8 +82,6 @@ void wmi_local(const struct wm_profile *profile, const struct wm_access *access,
     struct wmi_lines lines;
     uint64_t address[WM_LANES] = {0};
 
-    if (!access->mask)
-        return;
     for (unsigned piece = 0; piece < width; piece += piece_bytes) {
         for (unsigned lane = 0; lane < WM_LANES; lane++) {
             const uint64_t offset = access->address[lane] + piece;

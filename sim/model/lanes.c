@@ -65,16 +65,23 @@ void wmi_lines_of(const struct wm_profile *profile, const uint64_t address[WM_LA
     wmi_lines_add(profile, address, mask, width_bytes, lines);
 }
 
+unsigned wmi_tag_bank(const struct wm_profile *profile, uint64_t line)
+{
+    unsigned bank = 0;
+
+    for (unsigned k = 0; k < profile->tag_bank_bits; k++)
+        bank |= (unsigned)__builtin_parityll(line & profile->tag_bank_mask[k]) << k;
+    return bank;
+}
+
 unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WMI_LINES])
 {
     uint8_t used[1U << WM_TAG_BANK_BITS] = {0};
     unsigned wavefronts = 0;
 
     for (unsigned i = 0; i < lines->count; i++) {
-        unsigned bank = 0;
+        const unsigned bank = wmi_tag_bank(profile, lines->index[i]);
 
-        for (unsigned k = 0; k < profile->tag_bank_bits; k++)
-            bank |= (unsigned)__builtin_parityll(lines->index[i] & profile->tag_bank_mask[k]) << k;
         if (wavefront)
             wavefront[i] = used[bank];
         if (++used[bank] > wavefronts)
@@ -139,4 +146,11 @@ unsigned wmi_distinct(const uint64_t address[WM_LANES], uint32_t mask)
     uint32_t round[WM_LANES];
 
     return wmi_rounds(address, mask, round) ? wmi_popcount(round[0]) : 0;
+}
+
+unsigned wmi_ideal_sectors(const struct wm_profile *profile, const struct wm_access *access)
+{
+    const unsigned bytes = wmi_distinct(access->address, access->mask) * access->opcode.width_bytes;
+
+    return (bytes + profile->sector_bytes - 1) / profile->sector_bytes;
 }

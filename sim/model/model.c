@@ -123,31 +123,31 @@ static enum wm_status check(const struct wm_profile *profile, const struct wm_ac
 
 static void model(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
+    const struct wm_opcode *opcode = &access->opcode;
+    const int is_atomic = opcode->operation == WM_ATOM || opcode->operation == WM_RED;
+    /* Global, or a space that goes the same way; the constant cache is no part of L1. */
+    const int in_l1 = opcode->space == WM_GLOBAL || (opcode->space == WM_GENERIC && profile->generic_in_l1) ||
+                      (opcode->space == WM_LOCAL && profile->local_in_l1) ||
+                      (opcode->space == WM_CONST && profile->const_in_l1);
+
     *out = (struct wm_counts){0};
-    if (access->opcode.operation == WM_CP_ASYNC) {
-        wmi_copy(profile, access, out);
+    if (opcode->space != WM_SHARED && !in_l1)
+        return;
+    if (!access->mask) {
+        out->shared_wavefronts = profile->predicated_off_wavefronts;
+        out->shared_wavefronts_ideal = profile->predicated_off_wavefronts;
         return;
     }
-    switch (access->opcode.space) {
-    case WM_SHARED:
+    if (opcode->operation == WM_CP_ASYNC)
+        wmi_copy(profile, access, out);
+    else if (opcode->space == WM_SHARED)
         wmi_shared(profile, access, out);
-        break;
-    case WM_LOCAL:
-        if (profile->local_in_l1)
-            wmi_local(profile, access, out);
-        break;
-    case WM_CONST:
-        if (profile->const_in_l1)
-            wmi_global(profile, access, out);
-        break;
-    case WM_GENERIC:
-        if (profile->generic_in_l1)
-            wmi_global(profile, access, out);
-        break;
-    default:
+    else if (is_atomic && profile->atomic_passes)
+        wmi_atomic(profile, access, out);
+    else if (opcode->space == WM_LOCAL)
+        wmi_local(profile, access, out);
+    else
         wmi_global(profile, access, out);
-        break;
-    }
 }
 
 /* What does not change over a run of accesses with one opcode. */

@@ -88,6 +88,9 @@ void wmi_lines_add(const struct wm_profile *profile, const uint64_t address[WM_L
 void wmi_lines_of(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
                   unsigned phase_lanes, struct wmi_lines *lines);
 
+/* The tag bank of a line. */
+unsigned wmi_tag_bank(const struct wm_profile *profile, uint64_t line);
+
 /* Gives each line, in order, the first tag wavefront in which its tag bank is free; returns the number of wavefronts.
  * wavefront may be NULL. */
 unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WMI_LINES]);
@@ -104,10 +107,14 @@ unsigned wmi_rounds(const uint64_t address[WM_LANES], uint32_t mask, uint32_t ro
 /* Distinct addresses of active lanes. */
 unsigned wmi_distinct(const uint64_t address[WM_LANES], uint32_t mask);
 
+/* The fewest sectors that could hold the distinct bytes of the active lanes. */
+unsigned wmi_ideal_sectors(const struct wm_profile *profile, const struct wm_access *access);
+
 /* The units: each adds what it knows to *out, which is all zero before. */
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_local(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
+void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 
 /* log2 of line and sector size in the fast paths. */

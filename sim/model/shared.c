@@ -109,4 +109,8 @@ void wmi_shared(const struct wm_profile *profile, const struct wm_access *access
             lanes(profile, access, out);
         break;
     }
+    if (opcode->atomic == WM_ATOMIC_CAS) {
+        out->shared_wavefronts *= profile->cas_passes;
+        out->shared_wavefronts_ideal *= profile->cas_passes;
+    }
 }

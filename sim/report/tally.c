@@ -1,8 +1,8 @@
 /* Sums of counts by kernel, source line, pc or opcode.
  *
- * Kernel names, file names and opcodes are interned, so that a group's key is a few integers and the path of an access
- * whose group exists already hashes no string. Interned names are compared by content every time: a caller may reuse
- * the memory behind a pointer for another name. */
+ * Kernel and file names are interned, so that a group's key is a few integers and the path of an access whose group
+ * exists already hashes no string. Interned names are compared by content every time: a caller may reuse the memory
+ * behind a pointer for another name. */
 #include "warpmem.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define NO_NAME 0u
 
 /* The counters are added as an array. */
-_Static_assert(sizeof(struct wm_counts) == WM_COUNTERS * sizeof(uint32_t), "struct wm_counts is one word per counter");
+_Static_assert(offsetof(struct wm_counts, inexact) == WM_COUNTERS * sizeof(uint32_t), "one word per counter comes first");
 _Static_assert(offsetof(struct wm_counts, ways) == WM_WAYS * sizeof(uint32_t), "counters stand in the enum's order");
 _Static_assert(offsetof(struct wm_counts, l2_sectors) == WM_L2_SECTORS * sizeof(uint32_t), "likewise");
 _Static_assert(sizeof(struct wm_opcode) == 12, "opcodes are hashed as 12 bytes");
@@ -42,12 +42,14 @@ struct opcode_info {
     uint8_t exactness[WM_COUNTERS];
 };
 
+/* What makes two accesses fall into one group; 0 (WM_NO_PC) in what the grouping merges. */
 struct key {
     uint64_t pc;
+    uint64_t opcode_head; /* an opcode's 12 bytes */
+    uint32_t opcode_tail;
     uint32_t kernel;
     uint32_t file;
     uint32_t line;
-    uint32_t opcode;
 };
 
 /* What makes one access worse than another: compared in this order. */
@@ -60,6 +62,7 @@ struct waste {
 struct group {
     struct key key;
     uint32_t row_file; /* name of row.file; a pc's line is dropped where accesses disagree about it */
+    uint32_t opcode;   /* number of the opcode; by kernel, of the group's first access */
     struct waste waste;
     struct wm_tally_row row;
 };
@@ -79,6 +82,7 @@ struct wm_tally {
     uint32_t opcodes_used;
     uint32_t opcodes_size;
     struct index_table opcode_table;
+    uint32_t last_opcode;
 
     struct group **blocks;
     uint32_t blocks_used;
@@ -104,27 +108,44 @@ static uint64_t hash_text(const char *text)
     return mix(hash, 0);
 }
 
+/* Opcodes have no padding: they are hashed and compared as 8 and 4 bytes. */
+static void split_opcode(const struct wm_opcode *opcode, uint64_t *head, uint32_t *tail)
+{
+    memcpy(head, opcode, sizeof *head);
+    memcpy(tail, (const char *)opcode + sizeof *head, sizeof *tail);
+}
+
+static int same_opcode(const struct wm_opcode *a, const struct wm_opcode *b)
+{
+    uint64_t heads[2];
+    uint32_t tails[2];
+
+    split_opcode(a, &heads[0], &tails[0]);
+    split_opcode(b, &heads[1], &tails[1]);
+    return heads[0] == heads[1] && tails[0] == tails[1];
+}
+
 static uint64_t hash_opcode(const struct wm_opcode *opcode)
 {
     uint64_t head;
     uint32_t tail;
 
-    memcpy(&head, opcode, sizeof head);
-    memcpy(&tail, (const char *)opcode + sizeof head, sizeof tail);
+    split_opcode(opcode, &head, &tail);
     return mix(mix(0, head), tail);
 }
 
 static uint64_t hash_key(const struct key *key)
 {
-    uint64_t hash = mix(key->pc, ((uint64_t)key->kernel << 32) | key->opcode);
+    uint64_t hash = mix(key->pc, key->opcode_head);
 
+    hash = mix(hash, ((uint64_t)key->kernel << 32) | key->opcode_tail);
     return mix(hash, ((uint64_t)key->file << 32) | key->line);
 }
 
 static int same_key(const struct key *a, const struct key *b)
 {
-    return a->pc == b->pc && a->kernel == b->kernel && a->opcode == b->opcode && a->line == b->line &&
-           a->file == b->file;
+    return a->pc == b->pc && a->opcode_head == b->opcode_head && a->opcode_tail == b->opcode_tail &&
+           a->kernel == b->kernel && a->line == b->line && a->file == b->file;
 }
 
 /* Makes room for one more index. hash_of gives the hash of an index that the table holds already. */
@@ -271,22 +292,32 @@ static enum wm_status add_opcode(struct wm_tally *tally, const struct wm_opcode 
     return WM_OK;
 }
 
+/* The number of an opcode. */
 static enum wm_status find_opcode(struct wm_tally *tally, const struct wm_opcode *opcode, uint32_t *out)
 {
     const struct index_table *table = &tally->opcode_table;
-    uint64_t hash = hash_opcode(opcode);
+    uint64_t hash;
+    enum wm_status status;
 
+    *out = tally->last_opcode;
+    if (*out < tally->opcodes_used && same_opcode(&tally->opcodes[*out].opcode, opcode))
+        return WM_OK;
+    hash = hash_opcode(opcode);
     if (table->size) {
         uint32_t at = (uint32_t)hash & (table->size - 1);
 
         for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
-            if (memcmp(&tally->opcodes[table->slots[at] - 1].opcode, opcode, sizeof *opcode) == 0) {
-                *out = table->slots[at] - 1;
+            *out = table->slots[at] - 1;
+            if (same_opcode(&tally->opcodes[*out].opcode, opcode)) {
+                tally->last_opcode = *out;
                 return WM_OK;
             }
         }
     }
-    return add_opcode(tally, opcode, hash, out);
+    status = add_opcode(tally, opcode, hash, out);
+    if (!status)
+        tally->last_opcode = *out;
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ groups */
@@ -322,51 +353,57 @@ static enum wm_status reserve_group(struct wm_tally *tally)
     return WM_OK;
 }
 
+/* What an access is filed under: the key, and what the row shows besides. A pc's row shows its source line. */
+struct place {
+    struct key key;
+    const struct wm_opcode *opcode;
+    uint32_t row_file;
+    uint32_t row_line;
+};
+
 /* A group without accesses. It counts as one of the tally's only once commit_group() says so. */
-static void init_group(const struct wm_tally *tally, const struct key *key, uint32_t row_file, uint32_t row_line,
-                       struct group *group)
+static enum wm_status init_group(struct wm_tally *tally, const struct place *place, struct group *group)
 {
     struct wm_tally_row *row = &group->row;
 
     memset(group, 0, sizeof *group);
-    group->key = *key;
-    group->row_file = row_file;
-    row->kernel = key->kernel ? tally->names[key->kernel].text : "";
-    row->file = row_file ? tally->names[row_file].text : NULL;
-    row->line = row_line;
-    row->pc = key->pc;
+    group->key = place->key;
+    group->row_file = place->row_file;
+    row->kernel = place->key.kernel ? tally->names[place->key.kernel].text : "";
+    row->file = place->row_file ? tally->names[place->row_file].text : NULL;
+    row->line = place->row_line;
+    row->pc = place->key.pc;
     row->has_opcode = tally->by != WM_BY_KERNEL;
     if (row->has_opcode)
-        row->opcode = tally->opcodes[key->opcode].opcode;
+        row->opcode = *place->opcode;
+    return find_opcode(tally, place->opcode, &group->opcode);
 }
 
-/* The group of a key, or the place of a new one (*is_new), which the caller fills and commits. */
-static enum wm_status find_group(struct wm_tally *tally, const struct key *key, uint32_t row_file, uint32_t row_line,
-                                 struct group **out, int *is_new)
+/* The group of a place, or a new one (*is_new), which the caller fills and commits. */
+static enum wm_status find_group(struct wm_tally *tally, const struct place *place, struct group **out, int *is_new)
 {
     const struct index_table *table = &tally->group_table;
     enum wm_status status;
 
+    *is_new = 0;
     if (table->size) {
-        uint32_t at = (uint32_t)hash_key(key) & (table->size - 1);
+        uint32_t at = (uint32_t)hash_key(&place->key) & (table->size - 1);
 
         for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
             struct group *group = group_at(tally, table->slots[at] - 1);
 
-            if (same_key(&group->key, key)) {
+            if (same_key(&group->key, &place->key)) {
                 *out = group;
-                *is_new = 0;
                 return WM_OK;
             }
         }
     }
+    *is_new = 1;
     status = reserve_group(tally);
     if (status)
         return status;
     *out = group_at(tally, tally->groups_used);
-    *is_new = 1;
-    init_group(tally, key, row_file, row_line, *out);
-    return WM_OK;
+    return init_group(tally, place, *out);
 }
 
 static void commit_group(struct wm_tally *tally, const struct group *group)
@@ -375,51 +412,41 @@ static void commit_group(struct wm_tally *tally, const struct group *group)
     tally->groups_used++;
 }
 
-/* What an access is filed under, before names and opcode have numbers. */
-struct place {
-    const char *kernel;
-    const char *file;
-    uint32_t line;
-    uint64_t pc;
-    const struct wm_opcode *opcode;
-};
-
-/* The key of a place under the tally's grouping, and the number of its opcode. A pc's row shows its source line. */
-static enum wm_status make_key(struct wm_tally *tally, const struct place *place, struct key *key, uint32_t *opcode,
-                               uint32_t *row_file, uint32_t *row_line)
+static enum wm_status find_place(struct wm_tally *tally, const char *kernel, const char *file, uint32_t line,
+                                 uint64_t pc, const struct wm_opcode *opcode, struct place *out)
 {
-    int with_line = place->line != 0 && (tally->by == WM_BY_LINE || tally->by == WM_BY_PC);
-    enum wm_status status = find_opcode(tally, place->opcode, opcode);
+    const enum wm_by by = tally->by;
+    int with_line = line != 0 && (by == WM_BY_LINE || by == WM_BY_PC);
+    enum wm_status status;
 
-    if (status)
-        return status;
-    *key = (struct key){.pc = WM_NO_PC};
-    *row_file = NO_NAME;
-    *row_line = with_line ? place->line : 0;
-    if (tally->by != WM_BY_OPCODE) {
-        status = find_name(tally, place->kernel, &tally->last_kernel);
+    *out = (struct place){.key = {.pc = WM_NO_PC}, .opcode = opcode, .row_line = with_line ? line : 0};
+    if (by != WM_BY_OPCODE) {
+        status = find_name(tally, kernel, &tally->last_kernel);
         if (status)
             return status;
-        key->kernel = tally->last_kernel;
+        out->key.kernel = tally->last_kernel;
     }
-    if (with_line && place->file) {
-        status = find_name(tally, place->file, &tally->last_file);
+    if (with_line && file) {
+        status = find_name(tally, file, &tally->last_file);
         if (status)
             return status;
-        *row_file = tally->last_file;
+        out->row_file = tally->last_file;
     }
-    if (tally->by != WM_BY_KERNEL)
-        key->opcode = *opcode;
-    if (tally->by == WM_BY_LINE && with_line) {
-        key->file = *row_file;
-        key->line = *row_line;
-    } else if (tally->by == WM_BY_PC || tally->by == WM_BY_LINE) {
-        key->pc = place->pc;
+    if (by != WM_BY_KERNEL)
+        split_opcode(opcode, &out->key.opcode_head, &out->key.opcode_tail);
+    if (by == WM_BY_LINE && with_line) {
+        out->key.file = out->row_file;
+        out->key.line = line;
+    } else if (by == WM_BY_PC || by == WM_BY_LINE) {
+        out->key.pc = pc;
     }
     return WM_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ adding */
+
+/* Executions of a group below which no sum can be above MAX_SUM: each adds less than 2^32 to it. */
+#define SAFE_INSTRUCTIONS ((uint64_t)1 << 31)
 
 /* What is added to a row at once. */
 struct addend {
@@ -430,20 +457,19 @@ struct addend {
 };
 
 /* Adds to the row, all or nothing. Every value of the addend and of the row is at most MAX_SUM, so no addition wraps. */
-static enum wm_status add_to_row(struct wm_tally_row *row, const struct addend *addend)
+static enum wm_status add_checked(struct wm_tally_row *row, const struct addend *addend)
 {
     uint64_t ways = row->sums[WM_WAYS] > addend->sums[WM_WAYS] ? row->sums[WM_WAYS] : addend->sums[WM_WAYS];
-    uint64_t sums[WM_COUNTERS];
     uint64_t instructions = row->instructions + addend->instructions;
     uint64_t lanes = row->lanes + addend->lanes;
     uint64_t bytes = row->bytes + addend->bytes;
     uint64_t all = instructions | lanes | bytes;
+    uint64_t sums[WM_COUNTERS];
 
-    for (int c = 0; c < WM_COUNTERS; c++)
-        sums[c] = row->sums[c] + addend->sums[c];
-    sums[WM_WAYS] = ways;
-    for (int c = 0; c < WM_COUNTERS; c++)
+    for (int c = 0; c < WM_COUNTERS; c++) {
+        sums[c] = c == WM_WAYS ? ways : row->sums[c] + addend->sums[c];
         all |= sums[c];
+    }
     if (all > MAX_SUM)
         return WM_E_RANGE;
     row->instructions = instructions;
@@ -462,37 +488,44 @@ static int multiply(uint64_t value, uint64_t count, uint64_t *sum)
     return 1;
 }
 
-static enum wm_status make_addend(const struct wm_access *access, uint32_t lanes, const uint32_t values[WM_COUNTERS],
-                                  struct addend *out)
+/* The way of an access whose executions are many. */
+static enum wm_status add_many(struct wm_tally_row *row, const struct wm_access *access, uint32_t lanes,
+                               const uint32_t values[WM_COUNTERS])
 {
     uint64_t count = access->count;
-    uint64_t bytes = (uint64_t)lanes * access->opcode.width_bytes;
+    struct addend addend;
+    int fits = multiply(1, count, &addend.instructions) && multiply(lanes, count, &addend.lanes) &&
+               multiply((uint64_t)lanes * access->opcode.width_bytes, count, &addend.bytes);
 
-    /* the usual case: no product of 31 and 32 bits is above MAX_SUM */
-    if (count <= INT32_MAX) {
-        out->instructions = count;
-        out->lanes = lanes * count;
-        out->bytes = bytes * count;
-        for (int c = 0; c < WM_COUNTERS; c++)
-            out->sums[c] = values[c] * count;
-    } else {
-        int fits = multiply(1, count, &out->instructions) && multiply(lanes, count, &out->lanes) &&
-                   multiply(bytes, count, &out->bytes);
+    for (int c = 0; c < WM_COUNTERS; c++)
+        fits = fits && multiply(values[c], c == WM_WAYS ? 1 : count, &addend.sums[c]);
+    return fits ? add_checked(row, &addend) : WM_E_RANGE;
+}
 
-        for (int c = 0; c < WM_COUNTERS; c++)
-            fits = fits && multiply(c == WM_WAYS ? 0 : values[c], count, &out->sums[c]);
-        if (!fits)
-            return WM_E_RANGE;
-    }
-    out->sums[WM_WAYS] = values[WM_WAYS];
+static enum wm_status add_to_row(struct wm_tally_row *row, const struct wm_access *access, uint32_t lanes,
+                                 const struct wm_counts *counts)
+{
+    uint64_t count = access->count;
+    uint64_t ways = row->sums[WM_WAYS];
+    uint32_t values[WM_COUNTERS];
+
+    memcpy(values, counts, sizeof values);
+    if (count >= SAFE_INSTRUCTIONS || row->instructions + count >= SAFE_INSTRUCTIONS)
+        return add_many(row, access, lanes, values);
+    row->instructions += count;
+    row->lanes += lanes * count;
+    row->bytes += (uint64_t)lanes * access->opcode.width_bytes * count;
+    for (int c = 0; c < WM_COUNTERS; c++)
+        row->sums[c] += values[c] * count;
+    row->sums[WM_WAYS] = counts->ways > ways ? counts->ways : ways;
     return WM_OK;
 }
 
 static void add_exactness(struct wm_tally_row *row, const struct opcode_info *info, uint64_t instructions)
 {
-    for (int c = 0; c < WM_COUNTERS; c++) {
-        if (!(info->inexact_mask >> c & 1))
-            continue;
+    for (uint32_t rest = info->inexact_mask; rest; rest &= rest - 1) {
+        int c = __builtin_ctz(rest);
+
         row->inexact[c] += instructions;
         if (info->exactness[c] > row->exactness[c])
             row->exactness[c] = info->exactness[c];
@@ -524,79 +557,85 @@ static int is_worse(const struct waste *a, const struct waste *b)
 }
 
 /* A pc belongs to one source line; where a trace says otherwise, none is shown. */
-static void reconcile_line(struct group *group, uint32_t row_file, uint32_t row_line)
+static void reconcile_line(struct group *group, const struct place *place)
 {
-    if (group->row_file == row_file && group->row.line == row_line)
+    if (group->row_file == place->row_file && group->row.line == place->row_line)
         return;
     group->row_file = NO_NAME;
     group->row.file = NULL;
     group->row.line = 0;
 }
 
+static void keep_worst(struct group *group, const struct waste *waste, const struct wm_access *access,
+                       const struct wm_counts *counts)
+{
+    group->waste = *waste;
+    group->row.worst = *access;
+    group->row.worst.kernel = NULL;
+    group->row.worst.file = NULL;
+    group->row.worst_counts = *counts;
+}
+
+static uint32_t lanes_of(uint32_t mask)
+{
+    return mask == UINT32_MAX ? WM_LANES : (uint32_t)__builtin_popcount(mask);
+}
+
 enum wm_status wm_tally_add(wm_tally *tally, const struct wm_access *access, const struct wm_counts *counts)
 {
     struct place place;
-    struct addend addend;
     struct waste waste;
-    struct key key;
     struct group *group;
-    uint32_t values[WM_COUNTERS];
-    uint32_t lanes, opcode, row_file, row_line;
+    const char *kernel;
+    uint32_t lanes, opcode;
     int is_new;
     enum wm_status status;
 
     if (!tally || !access || !counts || access->count == 0)
         return WM_E_ARGUMENT;
-    place = (struct place){access->kernel && access->kernel->name ? access->kernel->name : "", access->file,
-                           access->line, access->pc, &access->opcode};
-    status = make_key(tally, &place, &key, &opcode, &row_file, &row_line);
+    kernel = access->kernel && access->kernel->name ? access->kernel->name : "";
+    status = find_place(tally, kernel, access->file, access->line, access->pc, &access->opcode, &place);
+    if (!status)
+        status = find_group(tally, &place, &group, &is_new);
     if (status)
         return status;
-    lanes = (uint32_t)__builtin_popcount(access->mask);
-    memcpy(values, counts, sizeof values);
-    status = make_addend(access, lanes, values, &addend);
+    opcode = group->opcode;
+    if (tally->by == WM_BY_KERNEL)
+        status = find_opcode(tally, &access->opcode, &opcode);
+    lanes = lanes_of(access->mask);
     if (!status)
-        status = find_group(tally, &key, row_file, row_line, &group, &is_new);
-    if (!status)
-        status = add_to_row(&group->row, &addend);
+        status = add_to_row(&group->row, access, lanes, counts);
     if (status)
         return status;
     add_exactness(&group->row, &tally->opcodes[opcode], access->count);
     waste = waste_of(counts, lanes);
-    if (is_new || is_worse(&waste, &group->waste)) {
-        group->waste = waste;
-        group->row.worst = *access;
-        group->row.worst.kernel = NULL;
-        group->row.worst.file = NULL;
-        group->row.worst_counts = *counts;
-    }
+    if (is_new || is_worse(&waste, &group->waste))
+        keep_worst(group, &waste, access, counts);
     if (is_new)
         commit_group(tally, group);
     else
-        reconcile_line(group, row_file, row_line);
+        reconcile_line(group, &place);
     return WM_OK;
 }
 
 static enum wm_status merge_group(struct wm_tally *into, const struct group *from)
 {
     const struct wm_tally_row *row = &from->row;
-    /* by kernel, a group has no opcode of its own; the worst access's one does not enter the key */
-    struct place place = {row->kernel, row->file, row->line, row->pc,
-                          row->has_opcode ? &row->opcode : &row->worst.opcode};
+    /* by kernel, a group has no opcode of its own: the worst access's does not enter the key */
+    const struct wm_opcode *opcode = row->has_opcode ? &row->opcode : &row->worst.opcode;
     struct addend addend = {row->instructions, row->lanes, row->bytes, {0}};
-    struct key key;
+    struct place place;
     struct group *group;
-    uint32_t opcode, row_file, row_line;
     int is_new;
     enum wm_status status;
 
-    status = make_key(into, &place, &key, &opcode, &row_file, &row_line);
+    status = find_place(into, row->kernel, row->file, row->line, row->pc, opcode, &place);
+    if (!status)
+        status = find_group(into, &place, &group, &is_new);
     if (status)
         return status;
     memcpy(addend.sums, row->sums, sizeof addend.sums);
-    status = find_group(into, &key, row_file, row_line, &group, &is_new);
-    if (!status)
-        status = add_to_row(&group->row, &addend);
+    status = add_checked(&group->row, &addend);
     if (status)
         return status;
     for (int c = 0; c < WM_COUNTERS; c++) {
@@ -604,15 +643,12 @@ static enum wm_status merge_group(struct wm_tally *into, const struct group *fro
         if (row->exactness[c] > group->row.exactness[c])
             group->row.exactness[c] = row->exactness[c];
     }
-    if (is_new || is_worse(&from->waste, &group->waste)) {
-        group->waste = from->waste;
-        group->row.worst = row->worst;
-        group->row.worst_counts = row->worst_counts;
-    }
+    if (is_new || is_worse(&from->waste, &group->waste))
+        keep_worst(group, &from->waste, &row->worst, &row->worst_counts);
     if (is_new)
         commit_group(into, group);
     else
-        reconcile_line(group, row_file, row_line);
+        reconcile_line(group, &place);
     return WM_OK;
 }
 

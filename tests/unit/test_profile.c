@@ -157,7 +157,7 @@ static void built_in_profiles_are_complete(void **state)
         "shared.atomic_merge",   "shared.window_bytes",   "shared.ldmatrix_phase_lanes",
         "l1.line_bytes",         "l1.sector_bytes",       "shared.stmatrix_phase_lanes",
         "l1.tag_bank_bits",      "l1.tag_bank_mask_0",    "l1.tag_bank_mask_1",
-        "l1.atomic_rounds",      "local.in_l1",           "local.interleave_bytes",
+        "l1.atomic_passes",      "local.in_l1",           "local.interleave_bytes",
         "generic.in_l1",         "const.in_l1",           "global.address_bits",
         "instruction.ldmatrix",  "instruction.stmatrix",  "instruction.cp_async",
         "global.max_width_bytes"};
@@ -362,8 +362,8 @@ static void inheritance_goes_through_several_profiles(void **state)
     (void)state;
     assert_int_equal(key_of(arch, "shared.banks").provenance, WM_MEASURED);
     assert_string_equal(key_of(arch, "l1.tag_bank_mask_0").origin, "sm_86");
-    assert_string_equal(key_of(arch, "l1.atomic_rounds").origin, "sm_90");
-    assert_int_equal(key_of(arch, "l1.atomic_rounds").provenance, WM_ASSUMED);
+    assert_string_equal(key_of(arch, "l1.atomic_passes").origin, "sm_90");
+    assert_int_equal(key_of(arch, "l1.atomic_passes").provenance, WM_ASSUMED);
     assert_int_equal(wm_arch_profile(arch)->has_stmatrix, 0);
     wm_arch_close(arch);
 }
@@ -912,7 +912,7 @@ static void counters_depend_on_their_keys(void **state)
         {"l1.tag_bank_bits", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts"},
         {"l1.tag_bank_mask_1", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts"},
         {"l1.store_merge_8", "st.global.b64 atom.global.add.u64", "lsu_wavefronts", "", ""},
-        {"l1.atomic_rounds", "red.global atom.global",
+        {"l1.atomic_passes", "red.global atom.global",
          "lines sectors tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", ""},
         {"local.in_l1", "ld.local st.local",
          "requests lines sectors sectors_ideal tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", ""},
@@ -1091,9 +1091,15 @@ static void exactness_of_built_in_profiles(void **state)
         {"sm_90", "ld.global.v4.b32", WM_LSU_WAVEFRONTS, WM_EXACT},
         {"sm_90", "st.global.b8", WM_TAG_WAVEFRONTS, WM_EXACT},
         {"sm_90", "cp.async.ca.8", WM_SECTORS, WM_EXACT},
-        {"sm_90", "ld.local.b32", WM_SECTORS, WM_BY_ASSUMPTION},
-        {"sm_90", "ld.const.b32", WM_SECTORS, WM_BY_ASSUMPTION},
-        {"sm_90", "ld.generic.b32", WM_SECTORS, WM_BY_ASSUMPTION},
+        {"sm_90", "ld.local.b32", WM_SECTORS, WM_EXACT},
+        {"sm_90", "ld.local.b32", WM_TAG_WAVEFRONTS, WM_APPROXIMATE},
+        {"sm_90", "ld.const.b32", WM_SECTORS, WM_EXACT},
+        {"sm_90", "ld.generic.b32", WM_LSU_WAVEFRONTS, WM_EXACT},
+        {"sm_90", "red.global.add.f32", WM_SECTORS, WM_EXACT},
+        {"sm_90", "atom.global.add.u64", WM_LSU_WAVEFRONTS, WM_EXACT},
+        {"sm_90", "atom.global.exch.b128", WM_LINES, WM_APPROXIMATE},
+        {"sm_90", "cp.async.ca.16", WM_BANK_CONFLICTS, WM_EXACT},
+        {"sm_90", "cp.async.cg.16", WM_TAG_WAVEFRONTS, WM_EXACT},
         {"sm_120", "ld.shared.b64", WM_SHARED_WAVEFRONTS, WM_BY_DOCUMENT},
         {"sm_120", "ld.global.b32", WM_TAG_WAVEFRONTS, WM_BY_DOCUMENT},
         {"sm_120", "st.global.b32", WM_SECTORS, WM_BY_DOCUMENT},
