@@ -3,6 +3,7 @@
 
 #include "validate.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,17 +107,24 @@ static enum wm_status read_list(struct known_list *list, const char *arch, const
 {
     struct csv_source *source = NULL;
     struct columns columns;
-    enum wm_status status = csv_open(list->path, &source, diag);
+    char *whole = realpath(measurement, NULL); /* entries name folders that the command line may have left out */
+    enum wm_status status;
 
-    if (status)
+    if (!whole)
+        return validate_refuse(diag, WM_E_IO, measurement, 0, 0, "%s", strerror(errno));
+    status = csv_open(list->path, &source, diag);
+    if (status) {
+        free(whole);
         return status;
+    }
     status = find_columns(source, &columns, diag);
     while (!status && (status = csv_next(source, diag)) == WM_OK) {
         if (strcmp(field(source, columns.arch), arch) == 0 &&
-            is_about(field(source, columns.measurement), measurement))
+            is_about(field(source, columns.measurement), whole))
             status = add_entry(list, source, &columns, diag);
     }
     csv_close(source);
+    free(whole);
     return status == WM_END ? WM_OK : status;
 }
 

@@ -229,36 +229,59 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+/* Whether two entries say the same about different records. */
+static int is_same_reason(const struct known *a, const struct known *b)
+{
+    return !*a->index == !*b->index && strcmp(a->opcode, b->opcode) == 0 && strcmp(a->counter, b->counter) == 0 &&
+           strcmp(a->reason, b->reason) == 0;
+}
+
+/* One line for the entries from number first on that are like it; nothing if an earlier one was. */
+static void write_known_entry(const struct known_list *known, size_t first, struct buffer *text, struct buffer *out)
+{
+    const struct known *entry = &known->entries[first];
+    uint64_t compared = 0, disagreeing = 0;
+
+    for (size_t i = 0; i < known->count; i++) {
+        if (!is_same_reason(&known->entries[i], entry))
+            continue;
+        if (i < first)
+            return;
+        compared += known->entries[i].compared;
+        disagreeing += known->entries[i].disagreeing;
+    }
+    if (!disagreeing)
+        return;
+    buffer_clear(text);
+    buffer_printf(text, "%s%s%s: ", entry->opcode, *entry->opcode ? " " : "", entry->counter);
+    if (*entry->opcode && *entry->index)
+        buffer_printf(text, "%llu record%s: ", (unsigned long long)disagreeing, plural(disagreeing));
+    else if (*entry->opcode)
+        buffer_printf(text, "%llu of %llu: ", (unsigned long long)disagreeing, (unsigned long long)compared);
+    else
+        buffer_printf(text, "%s: ", entry->index);
+    table_name(entry->reason, text);
+    table_wrapped(buffer_text(text), 2, 6, out);
+}
+
 /* The entries that had something to explain. */
 static void write_known(struct run *run)
 {
+    struct buffer lines = {0};
     struct buffer text = {0};
-    int is_first = 1;
 
-    for (size_t i = 0; i < run->known.count; i++) {
-        const struct known *entry = &run->known.entries[i];
-
-        if (!entry->disagreeing)
-            continue;
-        if (is_first) {
-            buffer_puts(&run->buffer, "\nknown disagreements (");
-            table_name(run->known.path, &run->buffer);
-            buffer_puts(&run->buffer, ")\n");
-        }
-        is_first = 0;
-        buffer_clear(&text);
-        buffer_printf(&text, "%s%s%s", entry->opcode, *entry->opcode ? " " : "", entry->counter);
-        if (*entry->index)
-            buffer_printf(&text, " of %s: ", entry->index);
-        else
-            buffer_printf(&text, ": %llu of %llu: ", (unsigned long long)entry->disagreeing,
-                          (unsigned long long)entry->compared);
-        table_name(entry->reason, &text);
-        table_wrapped(buffer_text(&text), 2, 6, &run->buffer);
+    for (size_t i = 0; i < run->known.count; i++)
+        write_known_entry(&run->known, i, &text, &lines);
+    if (lines.length) {
+        buffer_puts(&run->buffer, "\nknown disagreements (");
+        table_name(run->known.path, &run->buffer);
+        buffer_puts(&run->buffer, ")\n");
+        buffer_add(&run->buffer, lines.data, lines.length);
     }
-    if (text.failed)
-        run->buffer.failed = text.failed;
+    if (text.failed || lines.failed)
+        run->buffer.failed = BUFFER_NO_MEMORY;
     buffer_free(&text);
+    buffer_free(&lines);
 }
 
 /* --------------------------------------------------------------------------------------------------- single accesses */
@@ -381,6 +404,9 @@ static void write_mismatches(const struct comparison *comparison, struct buffer 
                       (unsigned long long)mismatch->index, opcode, access->mask,
                       wm_counter_name(mismatch->counter), (unsigned long long)mismatch->predicted,
                       (unsigned long long)mismatch->measured);
+        /* addresses stand below an access's last counter */
+        if (i + 1 < comparison->mismatch_count && mismatch[1].index == mismatch->index)
+            continue;
         if (access->opcode.operation == WM_CP_ASYNC)
             write_addresses("shared", access, 1, &text, out);
         if (access->mask)

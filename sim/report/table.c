@@ -32,6 +32,8 @@ void table_head(const struct table_head *head, struct buffer *out)
         table_name(strcmp(head->files[i], "-") == 0 ? "standard input" : head->files[i], &text);
     }
     table_wrapped(buffer_text(&text), 0, 4, out);
+    buffer_puts(out, "sectors and wavefronts are per request; wavefronts of shared memory are passes of the data stage,\n"
+                     "    those of other memory passes of the tag stage\n");
     if (text.failed)
         out->failed = text.failed;
     buffer_free(&text);
@@ -78,20 +80,52 @@ static uint64_t opcodes_with(const wm_arch *arch, const struct opcode_set *set, 
     return mask;
 }
 
+/* The length of an opcode's first words, which name its kind: "ld.global", "cp.async", "ldmatrix". */
+static size_t kind_length(const struct wm_opcode *opcode, const char *text)
+{
+    const char *dot = strchr(text, '.');
+
+    if (dot && !opcode->matrices)
+        dot = strchr(dot + 1, '.');
+    return dot ? (size_t)(dot - text) : strlen(text);
+}
+
+/* Opcodes of a set, as a mask, that are of the same kind as number index. */
+static uint64_t same_kind(const struct opcode_set *set, size_t index)
+{
+    char text[WM_OPCODE_TEXT_SIZE];
+    char other[WM_OPCODE_TEXT_SIZE];
+    uint64_t mask = 0;
+    size_t length;
+
+    wm_opcode_format(&set->list[index], text);
+    length = kind_length(&set->list[index], text);
+    for (size_t i = 0; i < set->used; i++) {
+        wm_opcode_format(&set->list[i], other);
+        if (kind_length(&set->list[i], other) == length && strncmp(text, other, length) == 0)
+            mask |= UINT64_C(1) << i;
+    }
+    return mask;
+}
+
+/* The opcodes of a mask; where it has all of a kind, the kind's name will do. */
 static void say_opcodes(const struct opcode_set *set, uint64_t mask, struct buffer *out)
 {
     const char *comma = "";
     char text[WM_OPCODE_TEXT_SIZE];
 
-    if (mask == UINT64_MAX >> (64 - set->used) && set->used > 1 && !set->is_cut) {
-        buffer_puts(out, "every opcode here");
-        return;
-    }
     for (size_t i = 0; i < set->used; i++) {
+        uint64_t kind = same_kind(set, i);
+        size_t length;
+
         if (!(mask >> i & 1))
             continue;
-        wm_opcode_format(&set->list[i], text);
-        buffer_printf(out, "%s%s", comma, text);
+        length = wm_opcode_format(&set->list[i], text);
+        if ((mask & kind) == kind && !set->is_cut) {
+            length = kind_length(&set->list[i], text);
+            mask &= ~kind;
+        }
+        buffer_printf(out, "%s%.*s", comma, (int)length, text);
         comma = ", ";
     }
     if (set->is_cut)
@@ -103,14 +137,18 @@ static void note(const wm_arch *arch, const struct opcode_set *set, enum wm_exac
                  struct buffer *text, struct buffer *out)
 {
     uint64_t masks[WM_COUNTERS];
+    int is_first = 1;
 
     for (int c = 0; c < WM_COUNTERS; c++)
         masks[c] = opcodes_with(arch, set, (enum wm_counter)c, exactness);
     for (int c = 0; c < WM_COUNTERS; c++) {
         if (!masks[c])
             continue;
+        if (is_first)
+            buffer_printf(out, "%s:\n", words);
+        is_first = 0;
         buffer_clear(text);
-        buffer_printf(text, "%s: %s", words, wm_counter_name((enum wm_counter)c));
+        buffer_puts(text, wm_counter_name((enum wm_counter)c));
         for (int other = c + 1; other < WM_COUNTERS; other++) {
             if (masks[other] != masks[c])
                 continue;
@@ -119,7 +157,7 @@ static void note(const wm_arch *arch, const struct opcode_set *set, enum wm_exac
         }
         buffer_puts(text, " of ");
         say_opcodes(set, masks[c], text);
-        table_wrapped(buffer_text(text), 0, 4, out);
+        table_wrapped(buffer_text(text), 4, 6, out);
     }
 }
 
@@ -130,9 +168,9 @@ void table_notes(const wm_arch *arch, const wm_tally *opcodes, struct buffer *ou
 
     collect_opcodes(opcodes, &set);
     if (set.used) {
-        note(arch, &set, WM_APPROXIMATE, "approximate (differs from hardware on some recorded accesses)", &text, out);
-        note(arch, &set, WM_BY_ASSUMPTION, "assumed (not measured on this GPU)", &text, out);
-        note(arch, &set, WM_BY_DOCUMENT, "from documents (not measured here)", &text, out);
+        note(arch, &set, WM_APPROXIMATE, "approximate, known to differ from hardware on some accesses", &text, out);
+        note(arch, &set, WM_BY_ASSUMPTION, "assumed, not measured on this GPU", &text, out);
+        note(arch, &set, WM_BY_DOCUMENT, "from documents, not measured by this project", &text, out);
     }
     if (text.failed)
         out->failed = text.failed;

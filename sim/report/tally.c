@@ -136,10 +136,12 @@ static uint64_t hash_opcode(const struct wm_opcode *opcode)
 
 static uint64_t hash_key(const struct key *key)
 {
-    uint64_t hash = mix(key->pc, key->opcode_head);
+    /* odd constants without a pattern; the products do not wait for each other */
+    uint64_t hash = key->pc * UINT64_C(0x9e3779b97f4a7c15) ^ key->opcode_head * UINT64_C(0xd6e8feb86659fd93) ^
+                    ((uint64_t)key->kernel << 32 | key->opcode_tail) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                    ((uint64_t)key->file << 32 | key->line) * UINT64_C(0xff51afd7ed558ccd);
 
-    hash = mix(hash, ((uint64_t)key->kernel << 32) | key->opcode_tail);
-    return mix(hash, ((uint64_t)key->file << 32) | key->line);
+    return hash ^ hash >> 32;
 }
 
 static int same_key(const struct key *a, const struct key *b)

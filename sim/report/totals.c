@@ -76,6 +76,26 @@ static void metric(const struct totals *totals, enum wm_counter counter, const c
     buffer_putc(out, '\n');
 }
 
+static void tag_totals(const wm_tally *opcodes, const struct family *family, struct buffer *out)
+{
+    const struct totals totals = sum(opcodes, family);
+
+    if (!totals.is_present)
+        return;
+    metric(&totals, WM_REQUESTS, family->suffix, WM_COUNTERS, out);
+    metric(&totals, WM_SECTORS, family->suffix, WM_SECTORS_IDEAL, out);
+    metric(&totals, WM_TAG_WAVEFRONTS, family->suffix, WM_COUNTERS, out);
+}
+
+/* family NULL: all of shared memory's work, under the names that have no suffix. */
+static void shared_totals(const struct totals *totals, const struct family *family, struct buffer *out)
+{
+    const char *suffix = family ? family->suffix : "";
+
+    metric(totals, WM_SHARED_WAVEFRONTS, suffix, WM_SHARED_WAVEFRONTS_IDEAL, out);
+    metric(totals, WM_BANK_CONFLICTS, suffix, WM_COUNTERS, out);
+}
+
 void table_totals(const wm_tally *opcodes, struct buffer *out)
 {
     const struct totals all = sum(opcodes, NULL);
@@ -85,32 +105,23 @@ void table_totals(const wm_tally *opcodes, struct buffer *out)
     buffer_putc(out, '\n');
     table_text("totals, under Nsight Compute's names", NAME_WIDTH, out);
     buffer_printf(out, "%*s%*s\n", COUNT_WIDTH, "count", WASTE_WIDTH, "waste");
-    for (size_t i = 0; i < sizeof tag_families / sizeof *tag_families; i++) {
-        struct totals totals = sum(opcodes, &tag_families[i]);
-        const char *suffix = tag_families[i].suffix;
-
-        if (!totals.is_present)
-            continue;
-        metric(&totals, WM_REQUESTS, suffix, WM_COUNTERS, out);
-        metric(&totals, WM_SECTORS, suffix, WM_SECTORS_IDEAL, out);
-        metric(&totals, WM_TAG_WAVEFRONTS, suffix, WM_COUNTERS, out);
+    for (size_t i = 0; i < sizeof tag_families / sizeof *tag_families; i++)
+        tag_totals(opcodes, &tag_families[i], out);
+    if (all.sums[WM_REQUESTS]) {
+        metric(&all, WM_LSU_WAVEFRONTS, "", WM_COUNTERS, out);
+        metric(&all, WM_L2_REQUESTS, "", WM_COUNTERS, out);
+        metric(&all, WM_L2_SECTORS, "", WM_SECTORS_IDEAL, out);
+        buffer_puts(out, "    (lts__: if every sector misses L1)\n");
     }
     for (size_t i = 0; i < sizeof shared_families / sizeof *shared_families; i++) {
-        struct totals totals = sum(opcodes, &shared_families[i]);
-        const char *suffix = shared_families[i].suffix;
+        const struct totals totals = sum(opcodes, &shared_families[i]);
 
-        if (!totals.is_present)
-            continue;
-        metric(&totals, WM_SHARED_WAVEFRONTS, suffix, WM_SHARED_WAVEFRONTS_IDEAL, out);
-        metric(&totals, WM_BANK_CONFLICTS, suffix, WM_COUNTERS, out);
+        if (totals.is_present)
+            shared_totals(&totals, &shared_families[i], out);
     }
-    metric(&all, WM_SHARED_WAVEFRONTS, "", WM_SHARED_WAVEFRONTS_IDEAL, out);
-    metric(&all, WM_BANK_CONFLICTS, "", WM_COUNTERS, out);
-    metric(&all, WM_LSU_WAVEFRONTS, "", WM_COUNTERS, out);
-    metric(&all, WM_L2_REQUESTS, "", WM_COUNTERS, out);
-    metric(&all, WM_L2_SECTORS, "", WM_SECTORS_IDEAL, out);
-    if (all.sums[WM_L2_SECTORS])
-        buffer_puts(out, "  (lts__: if every sector misses L1)\n");
+    /* matrix instructions and copies too */
+    if (all.sums[WM_SHARED_WAVEFRONTS])
+        shared_totals(&all, NULL, out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- waste */

@@ -51,7 +51,7 @@ static uint32_t lanes_used(const struct wm_access *access)
 
 static void find_stride(const uint64_t address[WM_LANES], uint32_t mask, struct pattern *out)
 {
-    unsigned first = (unsigned)__builtin_ctz(mask);
+    unsigned first = mask ? (unsigned)__builtin_ctz(mask) : 0;
     uint32_t rest = mask & (mask - 1);
     unsigned second;
     int64_t difference;
@@ -231,8 +231,22 @@ static void say_sectors(const struct geometry *geometry, const struct wm_access 
         say_tag_banks(geometry, counts, out);
 }
 
-static void say_conflict(const struct wm_access *access, const struct pattern *pattern, const struct wm_counts *counts,
-                         struct buffer *out)
+/* The distance of rows or lanes that collide, where there is one. */
+static void say_stride(const struct wm_access *access, const uint64_t address[WM_LANES], const struct pattern *pattern,
+                       struct buffer *out)
+{
+    struct pattern rows = *pattern;
+
+    /* the eight rows of a matrix collide with each other, not with those of the next one */
+    if (access->opcode.matrices) {
+        rows.has_stride = 0;
+        find_stride(address, access->mask & 0xff, &rows);
+    }
+    if (rows.has_stride && rows.stride)
+        buffer_printf(out, access->opcode.matrices ? ": rows %lld B apart" : ": stride %lld B", (long long)rows.stride);
+}
+
+static void say_conflict(const struct wm_counts *counts, struct buffer *out)
 {
     uint32_t phases = counts->shared_wavefronts - counts->bank_conflicts;
 
@@ -243,12 +257,6 @@ static void say_conflict(const struct wm_access *access, const struct pattern *p
         buffer_printf(out, "2-way bank conflict in %u of %u phases", counts->bank_conflicts, phases);
     else
         buffer_printf(out, "up to %u-way bank conflict", counts->ways);
-    if (!pattern->has_stride || pattern->stride == 0)
-        return;
-    if (access->opcode.matrices)
-        buffer_printf(out, ": rows %lld B apart", (long long)pattern->stride);
-    else
-        buffer_printf(out, ": stride %lld B", (long long)pattern->stride);
 }
 
 static void say_banks(const struct geometry *geometry, const struct wm_access *access,
@@ -265,7 +273,7 @@ static void say_banks(const struct geometry *geometry, const struct wm_access *a
              say_rounds(&pattern, pattern.most_at_one, out))
         return; /* no placement would help */
     else if (counts->ways > 1)
-        say_conflict(access, &pattern, counts, out);
+        say_conflict(counts, out), say_stride(access, address, &pattern, out);
     else if (pattern.distinct == 1 && pattern.lanes > 1 && operation != WM_CP_ASYNC)
         buffer_puts(out, operation == WM_ST ? "all lanes write one address" : "broadcast");
     else
@@ -319,4 +327,6 @@ void verdict_group(const struct geometry *geometry, const struct wm_tally_row *r
     if (!is_ideal && !is_uniform(row))
         buffer_puts(out, "at worst ");
     verdict_access(geometry, &row->worst, worst, out);
+    if (row->sums[WM_WAYS] > worst->ways)
+        buffer_printf(out, "; up to %llu ways in accesses that waste less", (unsigned long long)row->sums[WM_WAYS]);
 }
