@@ -96,6 +96,7 @@ static enum wm_status read_some(struct wmi_stream *stream, void *to, size_t size
     return WM_OK;
 }
 
+#if defined(HAVE_ZLIB) || defined(HAVE_LZMA) || defined(HAVE_ZSTD)
 /* Reads on if no input is left; then input_over says whether there is more. */
 static enum wm_status refill(struct wmi_stream *stream, struct wm_diag *diag)
 {
@@ -118,7 +119,6 @@ static int out_of_input(const struct wmi_stream *stream)
     return stream->input_at == stream->input_end && stream->input_over;
 }
 
-#if defined(HAVE_ZLIB) || defined(HAVE_LZMA) || defined(HAVE_ZSTD)
 static enum wm_status corrupt(const struct wmi_stream *stream, struct wm_diag *diag, const char *what)
 {
     return wmi_diag_set(diag, WM_E_CORRUPT, stream->name, 0, 0, "%s data: %s", stream->codec->name, what);
