@@ -66,6 +66,7 @@ const struct wmi_rule wmi_rules[] = {
     WIDTHS("l1.store_merge_", "wavefronts", 1, 128, 0, store_merge, WMI_DATA_STORE),
     FLAG("l1.atomic_passes", atomic_passes, WMI_ATOMIC),
 
+    POWER("l1.cas_piece_bytes", "bytes", 16, 512, cas_piece_bytes, WMI_ATOMIC),
     NUMBER("lsu.predicated_off_wavefronts", "wavefronts", 0, 8, predicated_off_wavefronts, 0),
     FLAG("local.in_l1", local_in_l1, WMI_LOCAL),
     POWER("local.interleave_bytes", "bytes", 1, 16, local_interleave_bytes, WMI_LOCAL),

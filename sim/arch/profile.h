@@ -31,6 +31,7 @@ struct wm_profile {
     uint64_t tag_bank_mask[WM_TAG_BANK_BITS]; /* bit K of a line's bank: parity(line index & mask K) */
     uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts */
     uint32_t atomic_passes;           /* l1.atomic_passes: atomics go in passes of one line a tag bank (model/atomic.c) */
+    uint32_t cas_piece_bytes;         /* l1.cas_piece_bytes: what a pass takes of a line for a compare-and-swap */
     uint32_t predicated_off_wavefronts; /* lsu.predicated_off_wavefronts: what an instruction without active lanes costs */
     /* spaces that may share the global path */
     uint32_t local_in_l1;             /* local.in_l1: counted by the rules of global; 0: every counter is 0 */

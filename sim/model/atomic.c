@@ -17,24 +17,26 @@ static uint32_t words_of(const struct wm_profile *profile, uint64_t address, uns
     return (uint32_t)(((UINT64_C(1) << words) - 1) << first);
 }
 
-/* The lanes that go in the next pass. */
+/* The lanes that go in the next pass. A compare-and-swap brings two values a lane, and a pass takes half a line of it. */
 static uint32_t next_pass(const struct wm_profile *profile, const struct wm_access *access, uint32_t pending)
 {
+    const int is_cas = access->opcode.atomic == WM_ATOMIC_CAS;
+    const unsigned piece_shift = wmi_log2(is_cas ? profile->cas_piece_bytes : profile->line_bytes);
     const unsigned line_shift = wmi_log2(profile->line_bytes);
-    uint64_t line[1U << WM_TAG_BANK_BITS] = {0};
+    uint64_t piece[1U << WM_TAG_BANK_BITS] = {0};
     uint32_t wanted[1U << WM_TAG_BANK_BITS] = {0};
     uint32_t open = 0; /* tag banks that have a line in this pass */
     uint32_t going = 0;
 
     for (; pending; pending &= pending - 1) {
         const unsigned lane = wmi_log2(pending);
-        const uint64_t index = access->address[lane] >> line_shift;
-        const unsigned bank = wmi_tag_bank(profile, index);
+        const unsigned bank = wmi_tag_bank(profile, access->address[lane] >> line_shift);
+        const uint64_t index = access->address[lane] >> piece_shift;
         const uint32_t words = words_of(profile, access->address[lane], access->opcode.width_bytes);
 
-        if (!(wanted[bank] & words) && (!(open >> bank & 1) || line[bank] == index)) {
+        if (!(wanted[bank] & words) && (!(open >> bank & 1) || piece[bank] == index)) {
             open |= 1U << bank;
-            line[bank] = index;
+            piece[bank] = index;
             going |= UINT32_C(1) << lane;
         }
         wanted[bank] |= words;
@@ -42,27 +44,46 @@ static uint32_t next_pass(const struct wm_profile *profile, const struct wm_acce
     return going;
 }
 
-/* Data passes of the request. Where every line has but one lane, the two 16 B halves of a sector share their banks. */
-static unsigned request_passes(const struct wm_profile *profile, const struct wmi_lines *lines, uint32_t going)
+/* Clears the given bits in the numbers of the banks: banks that differ in them alone become one. */
+static void fold_banks(const struct wm_profile *profile, struct wmi_lines *lines, unsigned bits)
 {
-    const uint32_t half_words = 16 / profile->bank_bytes; /* 4: words k and k + 4 collide */
-    struct wmi_lines folded;
-
-    if (lines->count < wmi_popcount(going))
-        return wmi_data_passes(lines, NULL, 0, 0);
-    folded = *lines;
-    for (unsigned i = 0; i < folded.count; i++) {
-        for (unsigned phase = 0; phase < folded.phases; phase++) {
-            uint32_t low = 0;
+    for (unsigned i = 0; i < lines->count; i++) {
+        for (unsigned phase = 0; phase < lines->phases; phase++) {
+            uint32_t folded = 0;
 
             for (unsigned bank = 0; bank < profile->banks; bank++) {
                 if (lines->banks[i][phase] >> bank & 1)
-                    low |= UINT32_C(1) << (bank & ~half_words);
+                    folded |= UINT32_C(1) << (bank & ~bits);
             }
-            folded.banks[i][phase] = low;
+            lines->banks[i][phase] = folded;
         }
     }
-    return wmi_data_passes(&folded, NULL, 0, 0);
+}
+
+/*
+ * Data passes of the request. Where every line has but one lane, the two 16 B halves of a sector share their banks. A
+ * compare-and-swap is laid out as if its addresses were doubled: near, not exact (74 of 92 measured).
+ */
+static unsigned request_passes(const struct wm_profile *profile, const struct wm_access *access, uint32_t going,
+                               const struct wmi_lines *lines)
+{
+    const unsigned width = access->opcode.width_bytes;
+    const unsigned half_sector = 16 / profile->bank_bytes;
+    const int lone_lanes = lines->count == wmi_popcount(going);
+    struct wmi_lines sent = *lines;
+    unsigned folded = half_sector;
+
+    if (access->opcode.atomic == WM_ATOMIC_CAS && width <= 8) {
+        uint64_t doubled[WM_LANES];
+
+        for (unsigned lane = 0; lane < WM_LANES; lane++)
+            doubled[lane] = access->address[lane] << 1;
+        wmi_lines_of(profile, doubled, going, 2 * width, profile->phase_lanes[wmi_log2(2 * width)], &sent);
+        folded |= 2 * half_sector;
+    }
+    if (lone_lanes)
+        fold_banks(profile, &sent, folded);
+    return wmi_data_passes(&sent, NULL, 0, 0);
 }
 
 void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
@@ -80,11 +101,13 @@ void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access
         out->tag_wavefronts++;
         out->lines += lines.count;
         out->sectors += wmi_sectors(&lines);
-        out->lsu_wavefronts += request_passes(profile, &lines, going);
+        out->lsu_wavefronts += request_passes(profile, access, going, &lines);
         if (access->opcode.operation == WM_ATOM)
             out->lsu_wavefronts += wmi_data_passes(&lines, NULL, 0, 0);
         pending &= ~going;
     }
+    if (access->opcode.atomic == WM_ATOMIC_CAS)
+        out->inexact |= 1U << WM_LSU_WAVEFRONTS;
     out->l2_requests = out->lines;
     out->l2_sectors = out->sectors;
 }
