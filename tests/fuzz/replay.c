@@ -24,9 +24,12 @@ static uint8_t *read_file(const char *path, size_t *size)
     uint8_t *data = NULL;
     long length = -1;
     FILE *file = fopen(path, "rb");
-    if (file == NULL) return NULL;
-    if (fseek(file, 0, SEEK_END) == 0) length = ftell(file);
-    if (length < 0 || fseek(file, 0, SEEK_SET) != 0) goto done;
+    if (file == NULL)
+        return NULL;
+    if (fseek(file, 0, SEEK_END) == 0)
+        length = ftell(file);
+    if (length < 0 || fseek(file, 0, SEEK_SET) != 0)
+        goto done;
     *size = (size_t)length;
     data = malloc(*size > 0 ? *size : 1);
     if (data != NULL && fread(data, 1, *size, file) != *size) {

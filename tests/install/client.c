@@ -27,7 +27,8 @@ int main(void)
     access.opcode = opcode;
     access.mask = UINT32_MAX;
     access.count = 1;
-    for (unsigned lane = 0; lane < WM_LANES; lane++) access.address[lane] = 0x7f0000000000u + 16u * lane;
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        access.address[lane] = 0x7f0000000000u + 16u * lane;
     if (wm_arch_open("sm_90", &arch, &diag) != WM_OK) {
         fprintf(stderr, "sm_90: %s\n", diag.text);
         return 1;
