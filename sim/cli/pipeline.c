@@ -354,7 +354,7 @@ static int start_work(const struct pipeline_options *options, struct job *job)
         if (options->tallies[i] && wm_tally_new(options->arch, options->by[i], &job->tallies[i]) != WM_OK)
             is_good = 0;
     }
-    if (options->rows && !row_cache_start(options->format, options->geometry, &job->cache))
+    if (options->rows && !row_cache_start(options->format, options->arch, options->geometry, &job->cache))
         is_good = 0;
     if (!is_good) {
         job->is_bad = 1;

@@ -195,7 +195,7 @@ static void write_groups(struct run *run, const struct geometry *geometry)
     case REPORT_JSON: json_totals(run->groups, &run->buffer); break;
     default:
         write_head(run);
-        table_notes(run->arch, opcodes_of(run), &run->buffer);
+        table_notes(opcodes_of(run), &run->buffer);
         table_groups(geometry, by, run->groups, &run->buffer);
         table_totals(opcodes_of(run), &run->buffer);
         table_waste(by, run->groups, &run->buffer);
@@ -209,7 +209,7 @@ static void write_rows_end(struct run *run, uint64_t rows)
     if (!is_table(run) || rows == 0)
         return;
     buffer_putc(&run->buffer, '\n');
-    table_notes(run->arch, run->opcodes, &run->buffer);
+    table_notes(run->opcodes, &run->buffer);
     table_totals(run->opcodes, &run->buffer);
 }
 

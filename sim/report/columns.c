@@ -54,24 +54,44 @@ const char *report_provenance(enum wm_provenance provenance)
     }
 }
 
+static void say_inexact(enum wm_counter counter, enum wm_exactness exactness, int is_first, struct buffer *out)
+{
+    buffer_printf(out, "%s%s:%s", is_first ? "" : " ", wm_counter_name(counter), report_exactness(exactness));
+}
+
 void report_inexact(const struct wm_tally_row *row, struct buffer *out)
 {
-    const char *blank = "";
+    int is_first = 1;
 
     for (int c = 0; c < WM_COUNTERS; c++) {
         if (!row->inexact[c])
             continue;
-        buffer_printf(out, "%s%s:%s", blank, wm_counter_name((enum wm_counter)c),
-                      report_exactness((enum wm_exactness)row->exactness[c]));
-        blank = " ";
+        say_inexact((enum wm_counter)c, (enum wm_exactness)row->exactness[c], is_first, out);
+        is_first = 0;
+    }
+}
+
+void report_access_inexact(const uint8_t exactness[WM_COUNTERS], const struct wm_counts *counts, struct buffer *out)
+{
+    int is_first = 1;
+
+    for (int c = 0; c < WM_COUNTERS; c++) {
+        enum wm_exactness worst = counts->inexact >> c & 1 ? WM_APPROXIMATE : (enum wm_exactness)exactness[c];
+
+        if (worst == WM_EXACT)
+            continue;
+        say_inexact((enum wm_counter)c, worst, is_first, out);
+        is_first = 0;
     }
 }
 
 /* ------------------------------------------------------------------------------------------------- rows, one an access */
 
-int row_cache_start(enum report_format format, const struct geometry *geometry, struct row_cache *cache)
+int row_cache_start(enum report_format format, const wm_arch *arch, const struct geometry *geometry,
+                    struct row_cache *cache)
 {
     cache->format = format;
+    cache->arch = arch;
     cache->geometry = geometry;
     cache->kernel = NULL;
     cache->file = NULL;
@@ -93,13 +113,24 @@ void row_cache_free(struct row_cache *cache)
     cache->json = NULL;
 }
 
+/* What rows of the same opcode have in common. */
+static void cache_opcode(struct row_cache *cache, const struct wm_opcode *opcode)
+{
+    cache->opcode = *opcode;
+    if (!wm_opcode_format(opcode, cache->opcode_text))
+        cache->opcode_text[0] = '\0';
+    cache->is_exact = 1;
+    for (int c = 0; c < WM_COUNTERS; c++) {
+        cache->exactness[c] = (uint8_t)wm_arch_exactness(cache->arch, opcode, (enum wm_counter)c);
+        if (cache->exactness[c] != WM_EXACT)
+            cache->is_exact = 0;
+    }
+}
+
 void row_add(struct row_cache *cache, const struct wm_access *access, const struct wm_counts *counts, struct buffer *out)
 {
-    if (memcmp(&cache->opcode, &access->opcode, sizeof cache->opcode) != 0) {
-        cache->opcode = access->opcode;
-        if (!wm_opcode_format(&cache->opcode, cache->opcode_text))
-            cache->opcode_text[0] = '\0';
-    }
+    if (memcmp(&cache->opcode, &access->opcode, sizeof cache->opcode) != 0)
+        cache_opcode(cache, &access->opcode);
     switch (cache->format) {
     case REPORT_CSV: csv_row_add(cache, access, counts, out); break;
     case REPORT_JSON: json_row_add(cache, access, counts, out); break;

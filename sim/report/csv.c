@@ -31,7 +31,7 @@ void csv_row_begin(struct buffer *out)
 {
     buffer_puts(out, "index,kernel,pc,line,opcode,mask,lanes,width");
     counter_names(out);
-    buffer_puts(out, ",count\n");
+    buffer_puts(out, ",count,approximate\n");
 }
 
 /* Quotes names once for all the rows that have them. */
@@ -94,6 +94,9 @@ void csv_row_add(struct row_cache *cache, const struct wm_access *access, const 
     }
     buffer_putc(out, ',');
     buffer_number(out, access->count);
+    buffer_putc(out, ',');
+    if (!cache->is_exact || counts->inexact)
+        report_access_inexact(cache->exactness, counts, out);
     buffer_putc(out, '\n');
 }
 

@@ -30,7 +30,7 @@ struct json_row {
     json_t *object;
     json_t *kernel, *pc, *line, *opcode, *mask, *lanes, *width;
     json_t *counters[WM_COUNTERS];
-    json_t *count;
+    json_t *count, *approximate;
     int failed;
 };
 
@@ -154,6 +154,7 @@ struct json_row *json_row_new(void)
     for (int c = 0; c < WM_COUNTERS; c++)
         row->counters[c] = member(row, wm_counter_name((enum wm_counter)c), json_integer(0));
     row->count = member(row, "count", json_integer(0));
+    row->approximate = member(row, "approximate", json_string(""));
     if (row->failed) {
         json_row_free(row);
         return NULL;
@@ -216,6 +217,9 @@ void json_row_add(struct row_cache *cache, const struct wm_access *access, const
     for (int c = 0; c < WM_COUNTERS; c++)
         failed |= json_integer_set(row->counters[c], wm_counts_get(counts, (enum wm_counter)c));
     failed |= json_integer_set(row->count, (json_int_t)access->count);
+    buffer_clear(scratch);
+    report_access_inexact(cache->exactness, counts, scratch);
+    failed |= set_buffer(row->approximate, scratch);
     failed |= json_dump_callback(row->object, add_to_buffer, out, JSON_COMPACT);
     if (failed || scratch->failed)
         out->failed = BUFFER_NO_MEMORY;

@@ -28,24 +28,31 @@ const char *report_provenance(enum wm_provenance provenance);
 /* Which of a row's counters are not exact, as "name:approximate name:assumed". */
 void report_inexact(const struct wm_tally_row *row, struct buffer *out);
 
+/* The same of one access. */
+void report_access_inexact(const uint8_t exactness[WM_COUNTERS], const struct wm_counts *counts, struct buffer *out);
+
 /* ------------------------------------------------------------------------------------------------- rows, one an access */
 
 /* What is remembered from one row to the next. Strings are known by their address: start anew for every chunk. */
 struct row_cache {
     enum report_format format;
     const struct geometry *geometry; /* for tables */
+    const wm_arch *arch;
     const struct wm_kernel *kernel;
     struct buffer kernel_text;
     const char *file;
     struct buffer file_text;
     struct wm_opcode opcode;
     char opcode_text[WM_OPCODE_TEXT_SIZE];
+    uint8_t exactness[WM_COUNTERS]; /* of the opcode */
+    int is_exact;                   /* all of them */
     struct buffer scratch;
     struct json_row *json;
 };
 
 /* 0: out of memory, or this build lacks the format. */
-int row_cache_start(enum report_format format, const struct geometry *geometry, struct row_cache *cache);
+int row_cache_start(enum report_format format, const wm_arch *arch, const struct geometry *geometry,
+                    struct row_cache *cache);
 void row_cache_free(struct row_cache *cache);
 
 /* The text of one access without its index, which is known only when rows are put together. */
@@ -100,7 +107,7 @@ struct table_head {
 void table_head(const struct table_head *head, struct buffer *out);
 
 /* Which columns are not exact for the opcodes of a tally (by line, pc or opcode). Nothing if all are. */
-void table_notes(const wm_arch *arch, const wm_tally *opcodes, struct buffer *out);
+void table_notes(const wm_tally *opcodes, struct buffer *out);
 
 void table_row_begin(struct buffer *out);
 void table_row_add(struct row_cache *cache, const struct wm_access *access, const struct wm_counts *counts,

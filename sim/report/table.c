@@ -39,9 +39,10 @@ void table_head(const struct table_head *head, struct buffer *out)
     buffer_free(&text);
 }
 
-/* Opcodes of a tally, each once, in the order in which they appear. */
+/* Opcodes of a tally, each once, in the order in which they appear, and how far their counters can be trusted. */
 struct opcode_set {
     struct wm_opcode list[64];
+    uint8_t exactness[64][WM_COUNTERS];
     size_t used;
     int is_cut; /* there are more */
 };
@@ -50,31 +51,32 @@ static void collect_opcodes(const wm_tally *tally, struct opcode_set *set)
 {
     const struct wm_tally_row *row;
 
-    set->used = 0;
-    set->is_cut = 0;
+    memset(set, 0, sizeof *set);
     for (size_t i = 0; (row = wm_tally_row_at(tally, i)) != NULL; i++) {
         size_t at = 0;
 
         while (at < set->used && memcmp(&set->list[at], &row->opcode, sizeof row->opcode) != 0)
             at++;
-        if (at < set->used)
-            continue;
         if (at == sizeof set->list / sizeof *set->list) {
             set->is_cut = 1;
-            return;
+            continue;
         }
-        set->list[set->used++] = row->opcode;
+        if (at == set->used)
+            set->list[set->used++] = row->opcode;
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            if (row->exactness[c] > set->exactness[at][c])
+                set->exactness[at][c] = row->exactness[c];
+        }
     }
 }
 
 /* Bit i: opcode number i of the set has that exactness in the counter. */
-static uint64_t opcodes_with(const wm_arch *arch, const struct opcode_set *set, enum wm_counter counter,
-                             enum wm_exactness exactness)
+static uint64_t opcodes_with(const struct opcode_set *set, int counter, enum wm_exactness exactness)
 {
     uint64_t mask = 0;
 
     for (size_t i = 0; i < set->used; i++) {
-        if (wm_arch_exactness(arch, &set->list[i], counter) == exactness)
+        if (set->exactness[i][counter] == exactness)
             mask |= UINT64_C(1) << i;
     }
     return mask;
@@ -133,14 +135,14 @@ static void say_opcodes(const struct opcode_set *set, uint64_t mask, struct buff
 }
 
 /* One line per set of opcodes: the columns that are no better than that for them. */
-static void note(const wm_arch *arch, const struct opcode_set *set, enum wm_exactness exactness, const char *words,
-                 struct buffer *text, struct buffer *out)
+static void note(const struct opcode_set *set, enum wm_exactness exactness, const char *words, struct buffer *text,
+                 struct buffer *out)
 {
     uint64_t masks[WM_COUNTERS];
     int is_first = 1;
 
     for (int c = 0; c < WM_COUNTERS; c++)
-        masks[c] = opcodes_with(arch, set, (enum wm_counter)c, exactness);
+        masks[c] = opcodes_with(set, c, exactness);
     for (int c = 0; c < WM_COUNTERS; c++) {
         if (!masks[c])
             continue;
@@ -161,16 +163,16 @@ static void note(const wm_arch *arch, const struct opcode_set *set, enum wm_exac
     }
 }
 
-void table_notes(const wm_arch *arch, const wm_tally *opcodes, struct buffer *out)
+void table_notes(const wm_tally *opcodes, struct buffer *out)
 {
     struct buffer text = {0};
     struct opcode_set set;
 
     collect_opcodes(opcodes, &set);
     if (set.used) {
-        note(arch, &set, WM_APPROXIMATE, "approximate, known to differ from hardware on some accesses", &text, out);
-        note(arch, &set, WM_BY_ASSUMPTION, "assumed, not measured on this GPU", &text, out);
-        note(arch, &set, WM_BY_DOCUMENT, "from documents, not measured by this project", &text, out);
+        note(&set, WM_APPROXIMATE, "approximate, known to differ from hardware on some accesses", &text, out);
+        note(&set, WM_BY_ASSUMPTION, "assumed, not measured on this GPU", &text, out);
+        note(&set, WM_BY_DOCUMENT, "from documents, not measured by this project", &text, out);
     }
     if (text.failed)
         out->failed = text.failed;
@@ -303,6 +305,12 @@ void table_row_add(struct row_cache *cache, const struct wm_access *access, cons
     if (access->count > 1)
         buffer_printf(&cache->scratch, "%llu times: ", (unsigned long long)access->count);
     verdict_access(cache->geometry, access, counts, &cache->scratch);
+    for (int c = 0, is_first = 1; c < WM_COUNTERS; c++) {
+        if (!(counts->inexact >> c & 1))
+            continue;
+        buffer_printf(&cache->scratch, "%s %s", is_first ? "; approximate:" : "", wm_counter_name((enum wm_counter)c));
+        is_first = 0;
+    }
     table_wrapped(buffer_text(&cache->scratch), indent, indent + 2, out);
     if (cache->scratch.failed)
         out->failed = cache->scratch.failed;

@@ -18,6 +18,8 @@
 
 #define NO_NAME 0u
 
+#define ALL_COUNTERS ((1u << WM_COUNTERS) - 1)
+
 /* The counters are added as an array. */
 _Static_assert(offsetof(struct wm_counts, inexact) == WM_COUNTERS * sizeof(uint32_t), "one word per counter comes first");
 _Static_assert(offsetof(struct wm_counts, ways) == WM_WAYS * sizeof(uint32_t), "counters stand in the enum's order");
@@ -523,14 +525,17 @@ static enum wm_status add_to_row(struct wm_tally_row *row, const struct wm_acces
     return WM_OK;
 }
 
-static void add_exactness(struct wm_tally_row *row, const struct opcode_info *info, uint64_t instructions)
+/* What is not exact for the opcode, and (as bits) for the access alone. */
+static void add_exactness(struct wm_tally_row *row, const struct opcode_info *info, uint32_t inexact,
+                          uint64_t instructions)
 {
-    for (uint32_t rest = info->inexact_mask; rest; rest &= rest - 1) {
+    for (uint32_t rest = info->inexact_mask | inexact; rest; rest &= rest - 1) {
         int c = __builtin_ctz(rest);
+        uint8_t exactness = inexact >> c & 1 ? WM_APPROXIMATE : info->exactness[c];
 
         row->inexact[c] += instructions;
-        if (info->exactness[c] > row->exactness[c])
-            row->exactness[c] = info->exactness[c];
+        if (exactness > row->exactness[c])
+            row->exactness[c] = exactness;
     }
 }
 
@@ -609,7 +614,7 @@ enum wm_status wm_tally_add(wm_tally *tally, const struct wm_access *access, con
         status = add_to_row(&group->row, access, lanes, counts);
     if (status)
         return status;
-    add_exactness(&group->row, &tally->opcodes[opcode], access->count);
+    add_exactness(&group->row, &tally->opcodes[opcode], counts->inexact & ALL_COUNTERS, access->count);
     waste = waste_of(counts, lanes);
     if (is_new || is_worse(&waste, &group->waste))
         keep_worst(group, &waste, access, counts);

@@ -15,6 +15,11 @@ struct pattern {
     int64_t stride;
 };
 
+static int is_atomic(const struct wm_opcode *opcode)
+{
+    return opcode->operation == WM_ATOM || opcode->operation == WM_RED;
+}
+
 static uint64_t key_value(const wm_arch *arch, const char *name, uint64_t otherwise)
 {
     struct wm_arch_key key;
@@ -202,7 +207,6 @@ static void say_sectors(const struct geometry *geometry, const struct wm_access 
                         struct buffer *out)
 {
     unsigned operation = access->opcode.operation;
-    int is_atomic = operation == WM_ATOM || operation == WM_RED;
     struct pattern pattern;
 
     find_pattern(access->address, access->mask, geometry->sector_bytes, &pattern);
@@ -210,7 +214,8 @@ static void say_sectors(const struct geometry *geometry, const struct wm_access 
         say_uncounted(access, &pattern, out);
         return;
     }
-    if (is_atomic && counts->sectors > pattern.sectors && say_rounds(&pattern, pattern.most_at_one, out))
+    if (is_atomic(&access->opcode) && counts->sectors > pattern.sectors &&
+        say_rounds(&pattern, pattern.most_at_one, out))
         return;
     if (access->opcode.space == WM_LOCAL) {
         if (counts->sectors <= counts->sectors_ideal)
@@ -218,6 +223,9 @@ static void say_sectors(const struct geometry *geometry, const struct wm_access 
         else
             buffer_printf(out, "lanes at different offsets: %u sectors instead of %u", counts->sectors,
                           counts->sectors_ideal);
+    } else if (operation == WM_CP_ASYNC && counts->sectors > pattern.sectors) {
+        buffer_printf(out, "%u sectors looked up for the %u touched: source and destination are not in step",
+                      counts->sectors, pattern.sectors);
     } else if (pattern.lanes == 1) {
         buffer_puts(out, "one active lane");
     } else if (pattern.distinct == 1) {
@@ -227,7 +235,7 @@ static void say_sectors(const struct geometry *geometry, const struct wm_access 
     } else {
         say_excess(geometry, &pattern, access->opcode.width_bytes, counts, out);
     }
-    if (!is_atomic)
+    if (!is_atomic(&access->opcode))
         say_tag_banks(geometry, counts, out);
 }
 
@@ -263,21 +271,23 @@ static void say_banks(const struct geometry *geometry, const struct wm_access *a
                       const uint64_t address[WM_LANES], const struct wm_counts *counts, struct buffer *out)
 {
     unsigned operation = access->opcode.operation;
+    int is_ideal = counts->shared_wavefronts == counts->shared_wavefronts_ideal;
     struct pattern pattern;
 
     find_pattern(address, lanes_used(access), geometry->sector_bytes, &pattern);
-    if (pattern.lanes == 0)
+    if (pattern.lanes == 0) {
         buffer_puts(out, "no lane supplies a row");
-    else if (counts->ways > 1 && (operation == WM_ATOM || operation == WM_RED) &&
-             counts->shared_wavefronts == counts->shared_wavefronts_ideal &&
-             say_rounds(&pattern, pattern.most_at_one, out))
-        return; /* no placement would help */
-    else if (counts->ways > 1)
-        say_conflict(counts, out), say_stride(access, address, &pattern, out);
-    else if (pattern.distinct == 1 && pattern.lanes > 1 && operation != WM_CP_ASYNC)
-        buffer_puts(out, operation == WM_ST ? "all lanes write one address" : "broadcast");
-    else
-        buffer_puts(out, "conflict-free");
+    } else if (counts->ways <= 1) {
+        if (pattern.distinct > 1 || pattern.lanes == 1 || operation == WM_CP_ASYNC)
+            buffer_puts(out, "conflict-free");
+        else
+            buffer_puts(out, operation == WM_ST ? "all lanes write one address" : "broadcast");
+    } else if (is_ideal && operation == WM_CP_ASYNC) {
+        buffer_printf(out, "%u passes, which no placement of the destination avoids", counts->shared_wavefronts);
+    } else if (!is_ideal || !is_atomic(&access->opcode) || !say_rounds(&pattern, pattern.most_at_one, out)) {
+        say_conflict(counts, out);
+        say_stride(access, address, &pattern, out);
+    }
 }
 
 void verdict_access(const struct geometry *geometry, const struct wm_access *access, const struct wm_counts *counts,
