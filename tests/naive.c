@@ -154,6 +154,11 @@ static int is_atomic(const struct wm_access *a)
     return a->opcode.operation == WM_ATOM || a->opcode.operation == WM_RED;
 }
 
+static int is_cas(const struct wm_access *a)
+{
+    return a->opcode.atomic == WM_ATOMIC_CAS;
+}
+
 static unsigned shared_phase_lanes(const struct naive_rules *rules, const struct wm_access *a)
 {
     unsigned size = rules->phase_lanes[width_index(a->opcode.width_bytes)];
@@ -198,6 +203,10 @@ static void count_shared(const struct naive_rules *rules, const struct wm_access
             is_atomic(a) ? most_at_one_address(a->address, a->mask, first, size) : passes > 0;
     }
     out->bank_conflicts = out->shared_wavefronts - phases;
+    if (is_cas(a)) { /* two operands a lane */
+        out->shared_wavefronts *= 2;
+        out->shared_wavefronts_ideal *= 2;
+    }
 }
 
 /* ldmatrix, stmatrix: one phase per 8x8 matrix, whose rows of 16 bytes are given by lanes 8*m .. 8*m+7. */
@@ -352,13 +361,15 @@ static int share_a_place(const struct naive_rules *rules, const struct wm_access
     return 0;
 }
 
-/* The lanes of the next pass of an atomic. Each tag bank takes one line: that of its lowest waiting lane which no lower
- * waiting lane blocks; then all other lanes of that line that are not blocked. A waiting lane, taken or not, blocks
- * every higher one that wants one of its words' places in the same tag bank, be it the same word or not. */
+/* The lanes of the next pass of an atomic. Each tag bank takes one line, or, as a compare-and-swap has two operands,
+ * half a line: that of its lowest waiting lane which no lower waiting lane blocks; then all other lanes of that piece
+ * that are not blocked. A waiting lane, taken or not, blocks every higher one that wants one of its words' places in
+ * the same tag bank, be it the same word or not. */
 static uint32_t next_atomic_pass(const struct naive_rules *rules, const struct wm_access *a, uint32_t waiting)
 {
-    uint64_t line[4];
-    int has_line[4] = {0};
+    uint64_t piece_bytes = is_cas(a) ? 64 : 128;
+    uint64_t piece[4];
+    int has_piece[4] = {0};
     uint32_t taken = 0;
 
     for (unsigned i = 0; i < WM_LANES; i++) {
@@ -367,11 +378,11 @@ static uint32_t next_atomic_pass(const struct naive_rules *rules, const struct w
         for (unsigned j = 0; j < i && !blocked; j++) {
             blocked = is_active(waiting, j) && share_a_place(rules, a, i, j);
         }
-        if (blocked || (has_line[bank] && line[bank] != a->address[i] / 128)) {
+        if (blocked || (has_piece[bank] && piece[bank] != a->address[i] / piece_bytes)) {
             continue;
         }
-        has_line[bank] = 1;
-        line[bank] = a->address[i] / 128;
+        has_piece[bank] = 1;
+        piece[bank] = a->address[i] / piece_bytes;
         taken |= UINT32_C(1) << i;
     }
     return taken;
@@ -390,38 +401,60 @@ static int all_alone(const struct wm_access *a, uint32_t lanes)
     return 1;
 }
 
+/* Passes of the data stage for the operands of one pass: the rule of loads, but that operands of lanes which are all
+ * alone in their lines use only half of the banks: words k and k + 4, the halves of a sector, then go through the same
+ * one. The two operands of a compare-and-swap are taken to fill the place of a whole line with half of one, which is
+ * right for most of the recorded ones, not for all. */
+static unsigned operand_wavefronts(const struct naive_rules *rules, const struct wm_access *a, uint32_t lanes)
+{
+    struct touches list;
+
+    list_words(rules, a->address, lanes, a->opcode.width_bytes, &list);
+    for (unsigned i = 0; i < list.n; i++) {
+        if (is_cas(a)) {
+            list.of[i].bank %= 16;
+        }
+        if (all_alone(a, lanes)) {
+            list.of[i].bank &= ~4u;
+        }
+    }
+    return data_wavefronts(rules, &list, is_cas(a) ? 2u * a->opcode.width_bytes : a->opcode.width_bytes);
+}
+
 /* red, atom: pass after pass through the tag stage, one tag wavefront each. The data stage sends the operands, and for
- * atom takes the results: both by the rule of loads, but that operands of lanes which are all alone in their lines use
- * only half of the banks: words k and k + 4, the halves of a sector, then go through the same bank. */
+ * atom takes the results by the rule of loads. */
 static void count_atomic(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
-    unsigned width = a->opcode.width_bytes;
     uint32_t waiting = a->mask;
 
     while (waiting != 0) {
         uint32_t lanes = next_atomic_pass(rules, a, waiting);
         struct touches list;
-        list_words(rules, a->address, lanes, width, &list);
+        list_words(rules, a->address, lanes, a->opcode.width_bytes, &list);
         out->lines += distinct_pieces(&list, 32);
         out->sectors += distinct_pieces(&list, 8);
         out->tag_wavefronts++;
+        out->lsu_wavefronts += operand_wavefronts(rules, a, lanes);
         if (a->opcode.operation == WM_ATOM) {
-            out->lsu_wavefronts += data_wavefronts(rules, &list, width);
+            out->lsu_wavefronts += data_wavefronts(rules, &list, a->opcode.width_bytes);
         }
-        for (unsigned i = 0; i < list.n && all_alone(a, lanes); i++) {
-            list.of[i].bank &= ~4u;
-        }
-        out->lsu_wavefronts += data_wavefronts(rules, &list, width);
         waiting &= ~lanes;
     }
     out->l2_requests = out->lines;
     out->l2_sectors = out->sectors;
+    if (is_cas(a)) {
+        out->inexact = 1u << WM_LSU_WAVEFRONTS;
+    }
 }
 
-/* ------------------------------------------------------------------------------------------------------- cp.async */
+/* ------------------------------------------------------------------------------------------------- cp.async.ca */
 
-static int share_a_bank(const struct naive_rules *rules, uint64_t a, uint64_t b, unsigned width)
+/* Do two lanes' pieces share a bank? exact: are they at one address? */
+static int collide(const struct naive_rules *rules, uint64_t a, uint64_t b, unsigned width, int exact)
 {
+    if (exact) {
+        return a == b;
+    }
     for (unsigned i = 0; i < width / 4; i++) {
         for (unsigned j = 0; j < width / 4; j++) {
             if ((a / 4 + i) % rules->banks == (b / 4 + j) % rules->banks) {
@@ -434,8 +467,9 @@ static int share_a_bank(const struct naive_rules *rules, uint64_t a, uint64_t b,
 
 /* Passes for a set of lanes. In a pass, a waiting lane is served if no lower waiting lane wants one of its source banks
  * and no lower waiting lane wants one of its destination banks. The two sides decide independently: a lane that is held
- * back on one side still holds others back on the other. The same word does not help: lanes count, not words. */
-static unsigned copy_passes(const struct naive_rules *rules, const struct wm_access *a, uint32_t lanes)
+ * back on one side still holds others back on the other. The same word does not help: lanes count, not words.
+ * exact: only lanes at one address collide, which is what no placement can avoid. */
+static unsigned copy_passes(const struct naive_rules *rules, const struct wm_access *a, uint32_t lanes, int exact)
 {
     unsigned width = a->opcode.width_bytes;
     unsigned passes = 0;
@@ -445,8 +479,9 @@ static unsigned copy_passes(const struct naive_rules *rules, const struct wm_acc
         for (unsigned i = 0; i < WM_LANES; i++) {
             int served = is_active(waiting, i);
             for (unsigned j = 0; j < i && served; j++) {
-                if (is_active(waiting, j) && (share_a_bank(rules, a->address[i], a->address[j], width) ||
-                                              share_a_bank(rules, a->shared_address[i], a->shared_address[j], width))) {
+                if (is_active(waiting, j) &&
+                    (collide(rules, a->address[i], a->address[j], width, exact) ||
+                     collide(rules, a->shared_address[i], a->shared_address[j], width, exact))) {
                     served = 0;
                 }
             }
@@ -459,31 +494,29 @@ static unsigned copy_passes(const struct naive_rules *rules, const struct wm_acc
     return passes;
 }
 
-/* cp.async.ca: the global side is a load's. The shared side takes the lanes of each tag wavefront phase by phase. */
+/* cp.async.ca: the global side is a load's. The shared side takes the lanes phase by phase and, where the lines miss
+ * L1, each tag wavefront's on their own. */
 static void count_copy_through_l1(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
     struct touches list;
     unsigned size = rules->phase_lanes[width_index(a->opcode.width_bytes)];
     unsigned parts = 0;
-    uint64_t destination[WM_LANES];
 
-    for (unsigned i = 0; i < WM_LANES; i++) {
-        destination[i] = a->shared_address[i];
-    }
     list_words(rules, a->address, a->mask, a->opcode.width_bytes, &list);
     add_tag_stage(rules, &list, out);
+    group_touches(rules, a, a->opcode.width_bytes, &list);
     for (unsigned first = 0; first < WM_LANES; first += size) {
         uint32_t phase = (uint32_t)(((UINT64_C(1) << size) - 1) << first);
-        out->shared_wavefronts_ideal += most_at_one_address(destination, a->mask, first, size);
-        for (unsigned wavefront = 0; wavefront < out->tag_wavefronts; wavefront++) {
+        out->shared_wavefronts_ideal += copy_passes(rules, a, a->mask & phase, 1);
+        for (unsigned group = 0; group < out->tag_wavefronts; group++) {
             uint32_t lanes = 0;
             unsigned passes;
             for (unsigned i = 0; i < list.n; i++) {
-                if (list.of[i].tag_wavefront == wavefront) {
+                if (list.of[i].group == group) {
                     lanes |= phase & UINT32_C(1) << list.of[i].lane;
                 }
             }
-            passes = copy_passes(rules, a, lanes);
+            passes = copy_passes(rules, a, lanes, 0);
             parts += passes > 0;
             out->shared_wavefronts += passes;
             out->ways = larger(out->ways, passes);
@@ -641,15 +674,21 @@ static int is_in_pair(const struct item *item, const struct pair *pair)
     return item->source / 4 == pair->source && item->destination / 4 == pair->destination;
 }
 
-/* Sends one packet of a pair: items of the lowest class that is there, by shared sector, each source sector once.
- * Returns the number of items sent. */
-static unsigned send_packet(const struct item *items, unsigned n, const struct pair *pair, int *sent)
+/* What one request asks L2 for. */
+struct packet {
+    uint64_t line;
+    unsigned sectors; /* bit k: sector k of the line */
+};
+
+/* Puts the next packet of a pair together: items of the lowest class that is there, by shared sector, each source
+ * sector once. Returns whether there is one. */
+static int next_packet(const struct item *items, unsigned n, const struct pair *pair, int *sent, struct packet *packet)
 {
     unsigned lowest = UINT32_MAX;
-    unsigned source_sectors = 0;
-    unsigned total = 0;
     int ready[WM_LANES];
 
+    packet->line = pair->source;
+    packet->sectors = 0;
     for (unsigned i = 0; i < n; i++) {
         ready[i] = !sent[i] && is_in_pair(&items[i], pair) && is_first_of_sector(items, n, i, sent);
         if (ready[i] && item_class(&items[i]) < lowest) {
@@ -660,41 +699,85 @@ static unsigned send_packet(const struct item *items, unsigned n, const struct p
         for (unsigned i = 0; i < n; i++) {
             unsigned source_bit = 1u << items[i].source % 4;
             if (ready[i] && item_class(&items[i]) == lowest && items[i].destination % 4 == sector &&
-                !(source_sectors & source_bit)) {
+                !(packet->sectors & source_bit)) {
                 sent[i] = 1;
-                source_sectors |= source_bit;
-                total++;
+                packet->sectors |= source_bit;
             }
         }
     }
-    return total;
+    return packet->sectors != 0;
 }
 
-static unsigned count_packets(const struct item *items, unsigned n, const struct pairs *pairs)
+static unsigned list_packets(const struct item *items, unsigned n, const struct pairs *pairs, struct packet *packets)
 {
     int sent[WM_LANES] = {0};
-    unsigned packets = 0;
+    unsigned count = 0;
 
     for (unsigned k = 0; k < pairs->n; k++) {
-        while (send_packet(items, n, &pairs->of[k], sent) > 0) {
-            packets++;
+        while (next_packet(items, n, &pairs->of[k], sent, &packets[count])) {
+            count++;
         }
     }
-    return packets;
+    return count;
 }
 
-/* cp.async.cg bypasses L1: nothing is counted in the data stage. Near requests for the same sectors may still be merged
- * on their way to L2, which is not known: the L2 counts are then too high. */
+static unsigned sectors_in(const struct packet *packet)
+{
+    unsigned n = 0;
+
+    for (unsigned k = 0; k < 4; k++) {
+        n += packet->sectors >> k & 1;
+    }
+    return n;
+}
+
+/* On the way to L2, packets of one line that ask for the same sectors are merged, four to one, if they are all alike.
+ * Others may be merged too if they come close together in time, which is not known: the counts are then inexact. */
+static void add_l2_of_line(const struct packet *packets, unsigned n, uint64_t line, struct wm_counts *out)
+{
+    unsigned requests = 0;
+    unsigned sectors = 0;
+    unsigned seen = 0;
+    unsigned size = 0;
+    int alike = 1;
+    int repeated = 0;
+    const struct packet *first = NULL;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (packets[i].line != line) {
+            continue;
+        }
+        if (first == NULL) {
+            first = &packets[i];
+            size = sectors_in(first);
+        }
+        alike &= packets[i].sectors == first->sectors;
+        repeated |= (seen & packets[i].sectors) != 0;
+        seen |= packets[i].sectors;
+        requests++;
+        sectors += sectors_in(&packets[i]);
+    }
+    if (alike) {
+        requests = round_up_division(requests, 4);
+        sectors = requests * size;
+    } else if (repeated) {
+        out->inexact = 1u << WM_L2_REQUESTS | 1u << WM_L2_SECTORS;
+    }
+    out->l2_requests += requests;
+    out->l2_sectors += sectors;
+}
+
+/* cp.async.cg bypasses L1: nothing is counted in the data stage. */
 static void count_copy_past_l1(const struct naive_rules *rules, const struct wm_access *a, struct wm_counts *out)
 {
     struct pairs pairs;
     struct item items[WM_LANES];
+    struct packet packets[WM_LANES];
     uint32_t winners;
     unsigned n;
 
     list_pairs(rules, a, &pairs);
     winners = winning_lanes(a, &pairs);
-    n = list_items(a, winners, items);
     out->lines = pairs.n;
     out->tag_wavefronts = pair_wavefronts(&pairs);
     for (unsigned i = 0; i < WM_LANES; i++) { /* distinct (source line, shared sector) of the winners */
@@ -705,8 +788,16 @@ static void count_copy_past_l1(const struct naive_rules *rules, const struct wm_
         }
         out->sectors += (unsigned)is_new;
     }
-    out->l2_requests = count_packets(items, n, &pairs);
-    out->l2_sectors = n;
+    n = list_packets(items, list_items(a, winners, items), &pairs, packets);
+    for (unsigned i = 0; i < n; i++) { /* each line once */
+        int is_new = 1;
+        for (unsigned j = 0; j < i; j++) {
+            is_new &= packets[j].line != packets[i].line;
+        }
+        if (is_new) {
+            add_l2_of_line(packets, n, packets[i].line, out);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------- any access */
@@ -729,8 +820,13 @@ void naive_counts(const struct naive_rules *rules, const struct wm_access *a, st
     unsigned operation = a->opcode.operation;
 
     memset(out, 0, sizeof *out);
-    if (a->mask == 0 || a->opcode.space == WM_CONST) {
+    if (a->opcode.space == WM_CONST) {
         return; /* constants come through a cache of their own */
+    }
+    if (a->mask == 0) { /* issued for nothing: one wavefront, of no operation */
+        out->shared_wavefronts = 1;
+        out->shared_wavefronts_ideal = 1;
+        return;
     }
     if (operation == WM_LDMATRIX || operation == WM_STMATRIX) {
         count_matrices(rules, a, out);
