@@ -772,7 +772,7 @@ static void count_copy_past_l1(const struct naive_rules *rules, const struct wm_
 {
     struct pairs pairs;
     struct item items[WM_LANES];
-    struct packet packets[WM_LANES];
+    struct packet packets[WM_LANES + 1]; /* one more to be found empty */
     uint32_t winners;
     unsigned n;
 
