@@ -74,6 +74,11 @@ enum wm_status comparison_add(struct comparison *comparison, uint64_t index, con
 
         if (!(measured->has >> c & 1))
             continue;
+        if (predicted->inexact >> c & 1) {
+            cell->inexact++;
+            comparison->inexact++;
+            continue;
+        }
         is_listed = known_note(comparison->known, row->text, wm_counter_name(counter), number, agrees);
         cell->compared++;
         comparison->compared++;

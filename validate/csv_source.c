@@ -197,8 +197,8 @@ enum wm_status csv_open(const char *path, struct csv_source **out, struct wm_dia
         source->file = NULL;
         errno = EISDIR;
     }
-    status = source->file ? read_heading(source, diag)
-                          : validate_refuse(diag, WM_E_IO, path, 0, 0, "%s", strerror(errno));
+    status =
+        source->file ? read_heading(source, diag) : validate_refuse(diag, WM_E_IO, path, 0, 0, "%s", strerror(errno));
     if (status) {
         csv_close(source);
         return status;

@@ -77,8 +77,8 @@ static const char *field(const struct csv_source *source, int column)
     return column < 0 ? "" : csv_field_at(source, (size_t)column);
 }
 
-static enum wm_status add_entry(struct known_list *list, const struct csv_source *source,
-                                const struct columns *columns, struct wm_diag *diag)
+static enum wm_status add_entry(struct known_list *list, const struct csv_source *source, const struct columns *columns,
+                                struct wm_diag *diag)
 {
     struct known *entries = realloc(list->entries, (list->count + 1) * sizeof *entries);
     struct known *entry;
@@ -119,8 +119,7 @@ static enum wm_status read_list(struct known_list *list, const char *arch, const
     }
     status = find_columns(source, &columns, diag);
     while (!status && (status = csv_next(source, diag)) == WM_OK) {
-        if (strcmp(field(source, columns.arch), arch) == 0 &&
-            is_about(field(source, columns.measurement), whole))
+        if (strcmp(field(source, columns.arch), arch) == 0 && is_about(field(source, columns.measurement), whole))
             status = add_entry(list, source, &columns, diag);
     }
     csv_close(source);

@@ -230,8 +230,8 @@ const char *measurement_cycles(const struct measurement *measurement, size_t n)
 }
 
 /* Whether the record is about the access, as far as it says so. */
-static enum wm_status check_place(const struct measurement *measurement, uint64_t index,
-                                  const struct wm_access *access, struct wm_diag *diag)
+static enum wm_status check_place(const struct measurement *measurement, uint64_t index, const struct wm_access *access,
+                                  struct wm_diag *diag)
 {
     const struct csv_source *source = measurement->source;
     char text[WM_OPCODE_TEXT_SIZE] = "";
@@ -271,9 +271,6 @@ enum wm_status measurement_next(struct measurement *measurement, uint64_t index,
 
     if (status)
         return status;
-    /* past the end of the trace, what the record says is of no matter */
-    if (!access)
-        return WM_OK;
     status = check_place(measurement, index, access, diag);
     memset(out, 0, sizeof *out);
     for (size_t i = 0; !status && i < csv_columns(measurement->source); i++) {
@@ -290,9 +287,15 @@ enum wm_status measurement_next(struct measurement *measurement, uint64_t index,
     return status;
 }
 
-uint64_t measurement_line(const struct measurement *measurement)
+enum wm_status measurement_end(struct measurement *measurement, uint64_t accesses, struct wm_diag *diag)
 {
-    return csv_line(measurement->source);
+    enum wm_status status = csv_next(measurement->source, diag);
+
+    if (status == WM_END)
+        return WM_OK;
+    return status ? status
+                  : csv_refuse(measurement->source, 0, WM_E_SYNTAX, diag,
+                               "a record too many: the trace has %llu accesses", (unsigned long long)accesses);
 }
 
 void measurement_free(struct measurement *measurement)

@@ -53,17 +53,17 @@ struct measured {
 /* A measurement of single accesses, read record by record. */
 struct measurement;
 
-/* Takes over a source with its heading read. *unknown becomes the first column that means nothing here (NULL: none),
- * and *cycles the number of columns of cycles, which are not compared; further unknown columns by measurement_unknown().
- */
+/* Takes over a source with its heading read. */
 enum wm_status measurement_new(struct csv_source *source, struct measurement **out, struct wm_diag *diag);
-/* Column number n, from 0, that means nothing here; NULL: no more. Likewise those that hold cycles. */
+/* Column number n, from 0, that means nothing here; NULL: no more. Likewise those that hold cycles, which are not
+ * compared. */
 const char *measurement_unknown(const struct measurement *measurement, size_t n);
 const char *measurement_cycles(const struct measurement *measurement, size_t n);
 /* The next record, which must belong to that access of the trace. WM_END: there are no more. */
 enum wm_status measurement_next(struct measurement *measurement, uint64_t index, const struct wm_access *access,
                                 struct measured *out, struct wm_diag *diag);
-uint64_t measurement_line(const struct measurement *measurement);
+/* The end of the trace, after so many accesses: an error if there is another record. */
+enum wm_status measurement_end(struct measurement *measurement, uint64_t accesses, struct wm_diag *diag);
 void measurement_free(struct measurement *measurement);
 
 /* ----------------------------------------------------------------------------------------------------------- known.c */
@@ -72,9 +72,9 @@ void measurement_free(struct measurement *measurement);
 struct known {
     char *opcode;
     char *counter;
-    char *index;      /* number of a record, or name of a kernel; "": any record of that opcode */
+    char *index; /* number of a record, or name of a kernel; "": any record of that opcode */
     char *reason;
-    uint64_t line;    /* in the list's file */
+    uint64_t line; /* in the list's file */
     uint64_t compared;
     uint64_t disagreeing;
 };
@@ -105,8 +105,9 @@ const char *known_failure(const struct known *entry);
 struct cell {
     uint64_t compared;
     uint64_t agreeing;
-    uint64_t known;     /* disagreeing, but listed */
-    int is_zero;        /* nothing but zeros so far, predicted and measured */
+    uint64_t inexact; /* not compared: the model says of the very access that it does not know the value */
+    uint64_t known;   /* disagreeing, but listed */
+    int is_zero;      /* nothing but zeros so far, predicted and measured */
 };
 
 struct opcode_row {
@@ -135,6 +136,7 @@ struct comparison {
     uint64_t unlisted; /* all of them */
     uint64_t compared;
     uint64_t agreeing;
+    uint64_t inexact;
     uint64_t records;
 };
 

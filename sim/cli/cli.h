@@ -14,7 +14,7 @@
 
 struct command {
     const char *name;
-    const char *summary; /* for warpmem --help */
+    const char *summary;               /* for warpmem --help */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name as getopt shall print it: "warpmem sim" */
 };
 

@@ -4,10 +4,11 @@
 #include "cli.h"
 #include "message.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A new command is one file and one row. */
 static const struct command commands[] = {
@@ -46,17 +47,14 @@ static int version(void)
     return print_help(text);
 }
 
-/* Descriptors that the caller closed must not be given to files: an error message would end up in one. */
-static int open_standard_files(void)
+/* Where the caller closed a standard descriptor, the next file would get its number, and messages or results would end up
+ * in it. What stands in for it fails when it is used. */
+static int hold_standard_descriptors(void)
 {
-    FILE *file;
-
-    do {
-        file = fopen("/dev/null", "r+");
-    } while (file && fileno(file) <= 2);
-    if (!file)
-        return -1;
-    fclose(file);
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return -1;
+    }
     return 0;
 }
 
@@ -64,7 +62,7 @@ int main(int argc, char **argv)
 {
     char title[32];
 
-    if (open_standard_files() != 0)
+    if (hold_standard_descriptors() != 0)
         return EXIT_BAD;
     /* a closed pipe shows as a failed write, which is reported */
     signal(SIGPIPE, SIG_IGN);

@@ -66,7 +66,7 @@ struct pipeline {
 
     pthread_mutex_t input_lock;
     struct input_file *files;
-    size_t file_next;    /* the file being read, or the next one to be opened */
+    size_t file_next; /* the file being read, or the next one to be opened */
     int input_ended;
     uint64_t jobs_taken;
 
@@ -74,9 +74,9 @@ struct pipeline {
     pthread_cond_t ring_moved;
     struct job *ring;
     uint64_t ring_size;
-    uint64_t jobs_added;   /* jobs whose results are in */
-    int is_adding;         /* somebody is at it */
-    int is_stopped;        /* after a failure: nothing more is read or added */
+    uint64_t jobs_added; /* jobs whose results are in */
+    int is_adding;       /* somebody is at it */
+    int is_stopped;      /* after a failure: nothing more is read or added */
 
     uint64_t index_base; /* accesses of the current file before the current job; whoever adds jobs has it */
     size_t row_text_limit;
@@ -172,7 +172,8 @@ static int write_rows(struct pipeline *pipeline, struct job *job)
 static void say_tally_failure(enum wm_status status)
 {
     if (status == WM_E_RANGE)
-        complain("more than 131,072 groups, or a sum above 2^63 - 1: use a coarser grouping (--by kernel or --by opcode)");
+        complain(
+            "more than 131,072 groups, or a sum above 2^63 - 1: use a coarser grouping (--by kernel or --by opcode)");
     else
         complain("%s", wm_status_text(status));
 }
@@ -408,8 +409,7 @@ static void run_workers(struct pipeline *pipeline)
     pthread_t threads[PIPELINE_MOST_WORKERS];
     unsigned started = 0;
 
-    while (started + 1 < pipeline->options->workers &&
-           pthread_create(&threads[started], NULL, worker, pipeline) == 0)
+    while (started + 1 < pipeline->options->workers && pthread_create(&threads[started], NULL, worker, pipeline) == 0)
         started++;
     worker(pipeline);
     while (started)

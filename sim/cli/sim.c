@@ -95,16 +95,11 @@ static int parse_options(int argc, char **argv, struct options *out)
 {
     enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_ARCH, OPTION_ARCH_FILE, OPTION_KERNEL, OPTION_L1, OPTION_HELP };
     static const struct option names[] = {
-        {"by", required_argument, NULL, OPTION_BY},
-        {"format", required_argument, NULL, OPTION_FORMAT},
-        {"arch", required_argument, NULL, OPTION_ARCH},
-        {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
-        {"kernel", required_argument, NULL, OPTION_KERNEL},
-        {"l1", required_argument, NULL, OPTION_L1},
-        {"output", required_argument, NULL, 'o'},
-        {"jobs", required_argument, NULL, 'j'},
-        {"help", no_argument, NULL, OPTION_HELP},
-        {NULL, 0, NULL, 0},
+        {"by", required_argument, NULL, OPTION_BY},         {"format", required_argument, NULL, OPTION_FORMAT},
+        {"arch", required_argument, NULL, OPTION_ARCH},     {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
+        {"kernel", required_argument, NULL, OPTION_KERNEL}, {"l1", required_argument, NULL, OPTION_L1},
+        {"output", required_argument, NULL, 'o'},           {"jobs", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, OPTION_HELP},           {NULL, 0, NULL, 0},
     };
     int option, is_good = 1;
 
@@ -205,11 +200,19 @@ static void write_groups(struct run *run, const struct geometry *geometry)
 
 static void write_rows_end(struct run *run, uint64_t rows)
 {
+    struct buffer notes = {0};
+
     rows_end(run->options->format, rows, &run->buffer);
-    if (!is_table(run) || rows == 0)
+    if (!is_table(run))
         return;
-    buffer_putc(&run->buffer, '\n');
-    table_notes(run->opcodes, &run->buffer);
+    table_notes(run->opcodes, &notes);
+    if (notes.length) {
+        buffer_putc(&run->buffer, '\n');
+        buffer_add(&run->buffer, notes.data, notes.length);
+    }
+    if (notes.failed)
+        run->buffer.failed = notes.failed;
+    buffer_free(&notes);
     table_totals(run->opcodes, &run->buffer);
 }
 

@@ -17,8 +17,10 @@
 static const char help[] =
     "Usage: warpmem validate [OPTION]... MEASURED.csv TRACE\n"
     "       warpmem validate [OPTION]... SUMS.csv\n"
-    "Compare recorded hardware counters with the model. Record k of MEASURED.csv belongs to access k of the trace; its\n"
-    "columns are named as those of `warpmem sim --by access'. A file whose first column is `trace' holds sums over whole\n"
+    "Compare recorded hardware counters with the model. Record k of MEASURED.csv belongs to access k of the trace; "
+    "its\n"
+    "columns are named as those of `warpmem sim --by access'. A file whose first column is `trace' holds sums over "
+    "whole\n"
     "kernels instead: a trace's path, from the file's own folder, then ld_sectors, shared_st_wavefronts and so on.\n"
     "The exit status is 1 if there is a disagreement that is not in the list of known ones, or one that is listed but\n"
     "gone.\n"
@@ -62,7 +64,15 @@ struct run {
 
 static int parse_options(int argc, char **argv, struct options *out)
 {
-    enum { OPTION_KNOWN = 256, OPTION_MISMATCHES, OPTION_FORMAT, OPTION_ARCH, OPTION_ARCH_FILE, OPTION_L1, OPTION_HELP };
+    enum {
+        OPTION_KNOWN = 256,
+        OPTION_MISMATCHES,
+        OPTION_FORMAT,
+        OPTION_ARCH,
+        OPTION_ARCH_FILE,
+        OPTION_L1,
+        OPTION_HELP
+    };
     static const struct option names[] = {
         {"known", required_argument, NULL, OPTION_KNOWN},
         {"mismatches", required_argument, NULL, OPTION_MISMATCHES},
@@ -134,10 +144,16 @@ static int find_arch(struct run *run)
     if (options->arch || options->arch_file || !capability)
         return open_arch(COMMAND, options->arch, options->arch_file, &run->arch);
     if (!arch_of_capability(capability, name)) {
-        complain("%s: compute_capability is '%s', expected a number such as 9.0", meta_path(run->meta), capability);
-        return EXIT_BAD;
+        validate_refuse(&run->diag, WM_E_SYNTAX, meta_path(run->meta), 0, 0,
+                        "compute_capability is '%s', expected a number such as 9.0", capability);
+    } else if (wm_arch_open(name, &run->arch, NULL) == WM_E_NAME) {
+        validate_refuse(&run->diag, WM_E_NAME, meta_path(run->meta), 0, 0,
+                        "there is no profile %s for compute capability %s", name, capability);
+    } else {
+        return run->arch ? EXIT_SUCCESS : open_arch(COMMAND, name, NULL, &run->arch);
     }
-    return open_arch(COMMAND, name, NULL, &run->arch);
+    complain_about(&run->diag);
+    return EXIT_BAD;
 }
 
 static int find_l1(struct run *run)
@@ -147,11 +163,12 @@ static int find_l1(struct run *run)
     run->l1 = run->options->l1;
     if (run->options->has_l1 || !text)
         return 1;
-    if (strcmp(text, "hit") == 0)
-        run->l1 = WM_L1_HIT;
-    else if (strcmp(text, "miss") != 0)
-        return complain("%s: l1 is '%s', expected miss or hit", meta_path(run->meta), text), 0;
-    return 1;
+    run->l1 = strcmp(text, "hit") == 0 ? WM_L1_HIT : WM_L1_MISS;
+    if (strcmp(text, "hit") == 0 || strcmp(text, "miss") == 0)
+        return 1;
+    validate_refuse(&run->diag, WM_E_SYNTAX, meta_path(run->meta), 0, 0, "l1 is '%s', expected miss or hit", text);
+    complain_about(&run->diag);
+    return 0;
 }
 
 static const char *last_component(const char *path)
@@ -182,8 +199,10 @@ static int check_trace(const struct run *run, const char *trace, const char *key
     }
     if (strcmp(text, expected) == 0)
         return 1;
-    complain("%s: this is not the trace that was measured: its SHA-256 is %s, %s says %s", trace, text,
-             meta_path(run->meta), expected);
+    validate_refuse(&diag, WM_E_ARGUMENT, trace, 0, 0,
+                    "this is not the trace that was measured: its SHA-256 is %s, %s says %s", text,
+                    meta_path(run->meta), expected);
+    complain_about(&diag);
     return 0;
 }
 
@@ -290,7 +309,7 @@ static void write_known(struct run *run)
 static void cell_text(const struct cell *cell, struct buffer *out)
 {
     buffer_clear(out);
-    if (!cell->compared || cell->is_zero)
+    if (cell->is_zero && !cell->inexact)
         buffer_putc(out, '-');
     else
         buffer_printf(out, "%llu/%llu", (unsigned long long)cell->agreeing, (unsigned long long)cell->compared);
@@ -326,7 +345,7 @@ static void lay_out(const struct comparison *comparison, struct buffer *text, st
         if (strlen(row->text) > out->opcode)
             out->opcode = strlen(row->text);
         for (int c = 0; c < WM_COUNTERS; c++) {
-            if (!row->cells[c].compared)
+            if (!row->cells[c].compared && !row->cells[c].inexact)
                 continue;
             cell_text(&row->cells[c], text);
             for (int line = 0; line < 2; line++) {
@@ -339,6 +358,16 @@ static void lay_out(const struct comparison *comparison, struct buffer *text, st
     }
 }
 
+/* Whether a measured counter's heading needs the upper line too. */
+static int has_two_lines(const struct layout *layout)
+{
+    for (int c = 0; c < WM_COUNTERS; c++) {
+        if (layout->widths[c] && *headings[c][0])
+            return 1;
+    }
+    return 0;
+}
+
 static void write_cells(const struct comparison *comparison, struct buffer *out)
 {
     struct buffer text = {0};
@@ -347,6 +376,8 @@ static void write_cells(const struct comparison *comparison, struct buffer *out)
     lay_out(comparison, &text, &layout);
     buffer_puts(out, "\nagreeing/compared (-: nothing but zeros)\n");
     for (int line = 0; line < 2; line++) {
+        if (line == 0 && !has_two_lines(&layout))
+            continue;
         table_text(line ? "opcode" : "", layout.opcode, out);
         for (int c = 0; c < WM_COUNTERS; c++) {
             if (layout.widths[c])
@@ -391,7 +422,7 @@ static void write_mismatches(const struct comparison *comparison, struct buffer 
         return;
     buffer_printf(out, "\n%llu disagreement%s not listed", (unsigned long long)comparison->unlisted,
                   plural(comparison->unlisted));
-    if (comparison->mismatch_count < comparison->unlisted)
+    if (comparison->mismatch_count && comparison->mismatch_count < comparison->unlisted)
         buffer_printf(out, ", the first %zu of them", comparison->mismatch_count);
     buffer_putc(out, '\n');
     for (size_t i = 0; i < comparison->mismatch_count; i++) {
@@ -401,9 +432,8 @@ static void write_mismatches(const struct comparison *comparison, struct buffer 
 
         wm_opcode_format(&access->opcode, opcode);
         buffer_printf(out, "  access %llu: %s %08x: %s: model %llu, measured %llu\n",
-                      (unsigned long long)mismatch->index, opcode, access->mask,
-                      wm_counter_name(mismatch->counter), (unsigned long long)mismatch->predicted,
-                      (unsigned long long)mismatch->measured);
+                      (unsigned long long)mismatch->index, opcode, access->mask, wm_counter_name(mismatch->counter),
+                      (unsigned long long)mismatch->predicted, (unsigned long long)mismatch->measured);
         /* addresses stand below an access's last counter */
         if (i + 1 < comparison->mismatch_count && mismatch[1].index == mismatch->index)
             continue;
@@ -424,19 +454,22 @@ static void write_summary(const struct measurement *measurement, const struct co
 
     buffer_printf(out, "\n%llu records, %llu of %llu values agree", (unsigned long long)comparison->records,
                   (unsigned long long)comparison->agreeing, (unsigned long long)comparison->compared);
+    if (comparison->inexact)
+        buffer_printf(out, "; not compared: %llu that the model calls approximate",
+                      (unsigned long long)comparison->inexact);
     for (size_t i = 0; (name = measurement_cycles(measurement, i)) != NULL; i++)
-        buffer_printf(out, "%s%s", i ? ", " : "; not compared: ", name);
+        buffer_printf(out, "%s%s", i || comparison->inexact ? ", " : "; not compared: ", name);
     buffer_putc(out, '\n');
 }
 
 /* One line for each opcode and counter that was compared. */
 static void write_cell_rows(const struct comparison *comparison, enum report_format format, struct buffer *out)
 {
-    static const char *const names[] = {"compared", "agreeing", "known", "unlisted"};
+    static const char *const names[] = {"compared", "agreeing", "known", "unlisted", "inexact"};
     int is_first = 1;
 
     if (format == REPORT_CSV)
-        buffer_puts(out, "opcode,counter,compared,agreeing,known,unlisted\n");
+        buffer_puts(out, "opcode,counter,compared,agreeing,known,unlisted,inexact\n");
     else
         json_array_begin(out);
     for (size_t i = 0; i < comparison->row_count * WM_COUNTERS; i++) {
@@ -444,14 +477,14 @@ static void write_cell_rows(const struct comparison *comparison, enum report_for
         const struct cell *cell = &row->cells[i % WM_COUNTERS];
         const char *counter = wm_counter_name((enum wm_counter)(i % WM_COUNTERS));
         const uint64_t values[] = {cell->compared, cell->agreeing, cell->known,
-                                   cell->compared - cell->agreeing - cell->known};
+                                   cell->compared - cell->agreeing - cell->known, cell->inexact};
         struct json_line *line;
 
-        if (!cell->compared)
+        if (!cell->compared && !cell->inexact)
             continue;
         if (format == REPORT_CSV) {
             buffer_printf(out, "%s,%s", row->text, counter);
-            for (size_t v = 0; v < 4; v++)
+            for (size_t v = 0; v < sizeof values / sizeof *values; v++)
                 buffer_printf(out, ",%llu", (unsigned long long)values[v]);
             buffer_putc(out, '\n');
             continue;
@@ -463,7 +496,7 @@ static void write_cell_rows(const struct comparison *comparison, enum report_for
         }
         json_line_text(line, "opcode", row->text);
         json_line_text(line, "counter", counter);
-        for (size_t v = 0; v < 4; v++)
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++)
             json_line_number(line, names[v], values[v]);
         json_line_dump(line, is_first, out);
         json_line_free(line);
@@ -497,11 +530,9 @@ static int compare_access(struct run *run, const wm_reader *reader, struct measu
         return opening_failed(run, run->options->trace);
     }
     status = measurement_next(measurement, index, access, &measured, &run->diag);
-    if (status == WM_END) {
-        complain("%s: there is no record for access %llu of %s", run->options->csv, (unsigned long long)index,
-                 run->options->trace);
-        return -1;
-    }
+    if (status == WM_END)
+        validate_refuse(&run->diag, status, run->options->csv, 0, 0, "there is no record for access %llu of %s",
+                        (unsigned long long)index, run->options->trace);
     if (!status)
         status = comparison_add(comparison, index, access, &counts, &measured);
     if (!status)
@@ -539,14 +570,10 @@ static int compare_all(struct run *run, struct measurement *measurement, struct 
     }
     wm_reader_notes(reader, &notes);
     warn_notes(path, &notes);
-    status = measurement_next(measurement, index, NULL, NULL, &run->diag);
-    if (status == WM_OK)
-        complain("%s:%llu: a record too many: the trace has %llu accesses", run->options->csv,
-                 (unsigned long long)measurement_line(measurement), (unsigned long long)index);
-    else if (status != WM_END)
-        opening_failed(run, run->options->csv);
-    else
+    if (measurement_end(measurement, index, &run->diag) == WM_OK)
         result = 0;
+    else
+        opening_failed(run, run->options->csv);
 done:
     wm_reader_close(reader);
     return result;
@@ -610,7 +637,7 @@ struct sums {
 };
 
 /* The columns that can be compared; the others are named. */
-static int find_sums(const struct run *run, struct sums *out)
+static int find_sums(struct run *run, struct sums *out)
 {
     size_t columns = csv_columns(run->source);
 
@@ -629,10 +656,12 @@ static int find_sums(const struct run *run, struct sums *out)
         else
             warn(run->options->csv, "column %s is not known: ignored", name);
     }
-    if (out->count == 0)
-        complain("%s: no column has the name of a sum (ld_sectors, shared_st_wavefronts, bank_conflicts, ...)",
-                 run->options->csv);
-    return out->count != 0;
+    if (out->count)
+        return 1;
+    csv_refuse(run->source, 0, WM_E_SYNTAX, &run->diag,
+               "no column has the name of a sum (ld_sectors, shared_st_wavefronts, bank_conflicts, ...)");
+    complain_about(&run->diag);
+    return 0;
 }
 
 static int add_access(struct run *run, const wm_reader *reader, const char *path, const struct wm_access *access,
@@ -807,7 +836,7 @@ static void write_sums(struct run *run, struct sums *sums)
     if (sums->unlisted) {
         buffer_printf(out, "\n%llu disagreement%s not listed", (unsigned long long)sums->unlisted,
                       plural(sums->unlisted));
-        if (sums->unlisted > run->options->mismatches)
+        if (run->options->mismatches && sums->unlisted > run->options->mismatches)
             buffer_printf(out, ", the first %lu of them", run->options->mismatches);
         buffer_putc(out, '\n');
         buffer_add(out, sums->mismatches.data, sums->mismatches.length);

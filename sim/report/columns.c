@@ -127,7 +127,8 @@ static void cache_opcode(struct row_cache *cache, const struct wm_opcode *opcode
     }
 }
 
-void row_add(struct row_cache *cache, const struct wm_access *access, const struct wm_counts *counts, struct buffer *out)
+void row_add(struct row_cache *cache, const struct wm_access *access, const struct wm_counts *counts,
+             struct buffer *out)
 {
     if (memcmp(&cache->opcode, &access->opcode, sizeof cache->opcode) != 0)
         cache_opcode(cache, &access->opcode);

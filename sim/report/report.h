@@ -56,7 +56,8 @@ int row_cache_start(enum report_format format, const wm_arch *arch, const struct
 void row_cache_free(struct row_cache *cache);
 
 /* The text of one access without its index, which is known only when rows are put together. */
-void row_add(struct row_cache *cache, const struct wm_access *access, const struct wm_counts *counts, struct buffer *out);
+void row_add(struct row_cache *cache, const struct wm_access *access, const struct wm_counts *counts,
+             struct buffer *out);
 
 /* Puts a row together: the index, then a text from row_add(). */
 void row_finish(enum report_format format, uint64_t index, int is_first, const char *text, size_t length,

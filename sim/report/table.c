@@ -32,8 +32,9 @@ void table_head(const struct table_head *head, struct buffer *out)
         table_name(strcmp(head->files[i], "-") == 0 ? "standard input" : head->files[i], &text);
     }
     table_wrapped(buffer_text(&text), 0, 4, out);
-    buffer_puts(out, "sectors and wavefronts are per request; wavefronts of shared memory are passes of the data stage,\n"
-                     "    those of other memory passes of the tag stage\n");
+    buffer_puts(out,
+                "sectors and wavefronts are per request; wavefronts of shared memory are passes of the data stage,\n"
+                "    those of other memory passes of the tag stage\n");
     if (text.failed)
         out->failed = text.failed;
     buffer_free(&text);
@@ -264,7 +265,8 @@ static void place_cell(struct buffer *text, size_t width, struct buffer *out)
     }
 }
 
-static void place_text(const char *file, uint32_t line, uint64_t pc, struct buffer *out)
+/* The source line, or else the pc; both where both are wanted. */
+static void place_text(const char *file, uint32_t line, uint64_t pc, int with_both, struct buffer *out)
 {
     struct buffer name = {0};
 
@@ -273,9 +275,11 @@ static void place_text(const char *file, uint32_t line, uint64_t pc, struct buff
         if (file)
             table_name(file, &name);
         report_line(file ? buffer_text(&name) : NULL, line, out);
-    } else {
-        report_pc(pc, out);
+        if (with_both && pc != WM_NO_PC)
+            buffer_putc(out, ' ');
     }
+    if (!line || with_both)
+        report_pc(pc, out);
     if (name.failed)
         out->failed = name.failed;
     buffer_free(&name);
@@ -290,7 +294,7 @@ void table_row_add(struct row_cache *cache, const struct wm_access *access, cons
     for (int c = 0; c < WM_COUNTERS; c++)
         numbers.sums[c] = wm_counts_get(counts, (enum wm_counter)c);
     buffer_puts(out, "  ");
-    place_text(access->file, access->line, access->pc, &cache->scratch);
+    place_text(access->file, access->line, access->pc, 0, &cache->scratch);
     place_cell(&cache->scratch, ROW_PLACE_WIDTH, out);
     buffer_putc(out, ' ');
     table_text(cache->opcode_text, ROW_OPCODE_WIDTH, out);
@@ -341,7 +345,7 @@ static void measure(const wm_tally *tally, struct buffer *text, struct widths *o
         char opcode[WM_OPCODE_TEXT_SIZE];
 
         widen(&out->opcode, wm_opcode_format(&row->opcode, opcode));
-        place_text(row->file, row->line, row->pc, text);
+        place_text(row->file, row->line, row->pc, 1, text);
         widen(&out->place, text->length);
         buffer_clear(text);
         table_count(row->instructions, 0, text);
@@ -377,7 +381,7 @@ static void group_line(const struct geometry *geometry, const struct wm_tally_ro
     wm_opcode_format(&row->opcode, opcode);
     buffer_puts(out, "  ");
     if (widths->place) {
-        place_text(row->file, row->line, row->pc, text);
+        place_text(row->file, row->line, row->pc, 1, text);
         place_cell(text, widths->place, out);
         buffer_putc(out, ' ');
     }

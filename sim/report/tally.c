@@ -21,7 +21,8 @@
 #define ALL_COUNTERS ((1u << WM_COUNTERS) - 1)
 
 /* The counters are added as an array. */
-_Static_assert(offsetof(struct wm_counts, inexact) == WM_COUNTERS * sizeof(uint32_t), "one word per counter comes first");
+_Static_assert(offsetof(struct wm_counts, inexact) == WM_COUNTERS * sizeof(uint32_t),
+               "one word per counter comes first");
 _Static_assert(offsetof(struct wm_counts, ways) == WM_WAYS * sizeof(uint32_t), "counters stand in the enum's order");
 _Static_assert(offsetof(struct wm_counts, l2_sectors) == WM_L2_SECTORS * sizeof(uint32_t), "likewise");
 _Static_assert(sizeof(struct wm_opcode) == 12, "opcodes are hashed as 12 bytes");

@@ -7,11 +7,11 @@
 /* The addresses of the lanes that matter. */
 struct pattern {
     unsigned lanes;
-    unsigned distinct;            /* different addresses */
-    unsigned most_at_one;         /* lanes at the most popular address */
-    unsigned sectors;             /* different sectors that they touch */
-    uint64_t sorted[WM_LANES];    /* distinct addresses, ascending */
-    int has_stride;               /* lane i at base + i * stride for every active lane */
+    unsigned distinct;         /* different addresses */
+    unsigned most_at_one;      /* lanes at the most popular address */
+    unsigned sectors;          /* different sectors that they touch */
+    uint64_t sorted[WM_LANES]; /* distinct addresses, ascending */
+    int has_stride;            /* lane i at base + i * stride for every active lane */
     int64_t stride;
 };
 
@@ -151,8 +151,7 @@ static void say_excess(const struct geometry *geometry, const struct pattern *pa
     uint32_t extra = counts->sectors - counts->sectors_ideal;
 
     if (pattern->has_stride && stride == width) {
-        buffer_printf(out, "misaligned by %llu B: ",
-                      (unsigned long long)(pattern->sorted[0] % geometry->sector_bytes));
+        buffer_printf(out, "misaligned by %llu B: ", (unsigned long long)(pattern->sorted[0] % geometry->sector_bytes));
         if (extra == 1)
             buffer_puts(out, "one sector too many");
         else
@@ -267,8 +266,8 @@ static void say_conflict(const struct wm_counts *counts, struct buffer *out)
         buffer_printf(out, "up to %u-way bank conflict", counts->ways);
 }
 
-static void say_banks(const struct geometry *geometry, const struct wm_access *access,
-                      const uint64_t address[WM_LANES], const struct wm_counts *counts, struct buffer *out)
+static void say_banks(const struct geometry *geometry, const struct wm_access *access, const uint64_t address[WM_LANES],
+                      const struct wm_counts *counts, struct buffer *out)
 {
     unsigned operation = access->opcode.operation;
     int is_ideal = counts->shared_wavefronts == counts->shared_wavefronts_ideal;

@@ -110,6 +110,23 @@ static void values_are_compared_by_opcode_and_counter(void **state)
     comparison_free(&comparison);
 }
 
+static void what_the_model_does_not_know_is_not_compared(void **state)
+{
+    struct comparison comparison = {.mismatch_limit = 1};
+    const struct wm_access load = access_of("ld.global.b32");
+    const struct wm_counts predicted = {.sectors = 4, .lines = 1, .inexact = 1u << WM_SECTORS};
+    const struct measured other = sectors_and_lines(5, 1);
+
+    (void)state;
+    assert_int_equal(comparison_add(&comparison, 0, &load, &predicted, &other), WM_OK);
+    assert_int_equal(comparison.rows[0].cells[WM_SECTORS].compared, 0);
+    assert_int_equal(comparison.rows[0].cells[WM_SECTORS].inexact, 1);
+    assert_int_equal(comparison.rows[0].cells[WM_LINES].agreeing, 1);
+    assert_int_equal(comparison.inexact, 1);
+    assert_int_equal(comparison.unlisted, 0);
+    comparison_free(&comparison);
+}
+
 static void cells_of_zeros_are_known_as_such(void **state)
 {
     struct comparison comparison = {0};
@@ -440,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_compared_by_opcode_and_counter),
+        cmocka_unit_test(what_the_model_does_not_know_is_not_compared),
         cmocka_unit_test(cells_of_zeros_are_known_as_such),
         cmocka_unit_test(entries_are_of_one_gpu_and_measurement),
         cmocka_unit_test(the_list_is_looked_for_in_folders_above),
