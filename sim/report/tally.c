@@ -45,14 +45,13 @@ struct opcode_info {
     uint8_t exactness[WM_COUNTERS];
 };
 
-/* What makes two accesses fall into one group; 0 (WM_NO_PC) in what the grouping merges. */
+/* What makes two accesses fall into one group; 0 (WM_NO_PC) in what the grouping merges. Made of whole words: a load that
+ * spans two recent stores would wait for them. */
 struct key {
     uint64_t pc;
-    uint64_t opcode_head; /* an opcode's 12 bytes */
-    uint32_t opcode_tail;
-    uint32_t kernel;
-    uint32_t file;
-    uint32_t line;
+    uint64_t opcode_head;     /* an opcode's first 8 bytes */
+    uint64_t kernel_and_tail; /* number of the name; the opcode's last 4 bytes */
+    uint64_t file_and_line;   /* number of the name; source line */
 };
 
 /* What makes one access worse than another: compared in this order. */
@@ -141,16 +140,16 @@ static uint64_t hash_key(const struct key *key)
 {
     /* odd constants without a pattern; the products do not wait for each other */
     uint64_t hash = key->pc * UINT64_C(0x9e3779b97f4a7c15) ^ key->opcode_head * UINT64_C(0xd6e8feb86659fd93) ^
-                    ((uint64_t)key->kernel << 32 | key->opcode_tail) * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                    ((uint64_t)key->file << 32 | key->line) * UINT64_C(0xff51afd7ed558ccd);
+                    key->kernel_and_tail * UINT64_C(0xc2b2ae3d27d4eb4f) ^
+                    key->file_and_line * UINT64_C(0xff51afd7ed558ccd);
 
     return hash ^ hash >> 32;
 }
 
 static int same_key(const struct key *a, const struct key *b)
 {
-    return a->pc == b->pc && a->opcode_head == b->opcode_head && a->opcode_tail == b->opcode_tail &&
-           a->kernel == b->kernel && a->line == b->line && a->file == b->file;
+    return a->pc == b->pc && a->opcode_head == b->opcode_head && a->kernel_and_tail == b->kernel_and_tail &&
+           a->file_and_line == b->file_and_line;
 }
 
 /* Makes room for one more index. hash_of gives the hash of an index that the table holds already. */
@@ -362,6 +361,7 @@ static enum wm_status reserve_group(struct wm_tally *tally)
 struct place {
     struct key key;
     const struct wm_opcode *opcode;
+    uint32_t row_kernel;
     uint32_t row_file;
     uint32_t row_line;
 };
@@ -374,7 +374,7 @@ static enum wm_status init_group(struct wm_tally *tally, const struct place *pla
     memset(group, 0, sizeof *group);
     group->key = place->key;
     group->row_file = place->row_file;
-    row->kernel = place->key.kernel ? tally->names[place->key.kernel].text : "";
+    row->kernel = place->row_kernel ? tally->names[place->row_kernel].text : "";
     row->file = place->row_file ? tally->names[place->row_file].text : NULL;
     row->line = place->row_line;
     row->pc = place->key.pc;
@@ -422,14 +422,19 @@ static enum wm_status find_place(struct wm_tally *tally, const char *kernel, con
 {
     const enum wm_by by = tally->by;
     int with_line = line != 0 && (by == WM_BY_LINE || by == WM_BY_PC);
+    uint64_t head = 0;
+    uint32_t tail = 0;
     enum wm_status status;
 
-    *out = (struct place){.key = {.pc = WM_NO_PC}, .opcode = opcode, .row_line = with_line ? line : 0};
+    out->opcode = opcode;
+    out->row_kernel = NO_NAME;
+    out->row_file = NO_NAME;
+    out->row_line = with_line ? line : 0;
     if (by != WM_BY_OPCODE) {
         status = find_name(tally, kernel, &tally->last_kernel);
         if (status)
             return status;
-        out->key.kernel = tally->last_kernel;
+        out->row_kernel = tally->last_kernel;
     }
     if (with_line && file) {
         status = find_name(tally, file, &tally->last_file);
@@ -438,13 +443,11 @@ static enum wm_status find_place(struct wm_tally *tally, const char *kernel, con
         out->row_file = tally->last_file;
     }
     if (by != WM_BY_KERNEL)
-        split_opcode(opcode, &out->key.opcode_head, &out->key.opcode_tail);
-    if (by == WM_BY_LINE && with_line) {
-        out->key.file = out->row_file;
-        out->key.line = line;
-    } else if (by == WM_BY_PC || by == WM_BY_LINE) {
-        out->key.pc = pc;
-    }
+        split_opcode(opcode, &head, &tail);
+    out->key.pc = (by == WM_BY_LINE && !with_line) || by == WM_BY_PC ? pc : WM_NO_PC;
+    out->key.opcode_head = head;
+    out->key.kernel_and_tail = (uint64_t)out->row_kernel << 32 | tail;
+    out->key.file_and_line = by == WM_BY_LINE ? (uint64_t)out->row_file << 32 | out->row_line : 0;
     return WM_OK;
 }
 
@@ -520,8 +523,13 @@ static enum wm_status add_to_row(struct wm_tally_row *row, const struct wm_acces
     row->instructions += count;
     row->lanes += lanes * count;
     row->bytes += (uint64_t)lanes * access->opcode.width_bytes * count;
-    for (int c = 0; c < WM_COUNTERS; c++)
-        row->sums[c] += values[c] * count;
+    if (count == 1) {
+        for (int c = 0; c < WM_COUNTERS; c++)
+            row->sums[c] += values[c];
+    } else {
+        for (int c = 0; c < WM_COUNTERS; c++)
+            row->sums[c] += values[c] * count;
+    }
     row->sums[WM_WAYS] = counts->ways > ways ? counts->ways : ways;
     return WM_OK;
 }
