@@ -1,6 +1,6 @@
 /* Random accesses of every opcode, width and pattern that the model knows: the same ones for the same seed. */
-#ifndef WM_TEST_GENERATE_H
-#define WM_TEST_GENERATE_H
+#ifndef GENERATE_H
+#define GENERATE_H
 
 #include <stdio.h>
 
@@ -10,6 +10,7 @@
 
 struct generator {
     uint64_t state;
+    uint64_t shared_bytes, local_bytes, const_bytes; /* offsets lie below: multiples of every width */
     unsigned opcodes;
     struct wm_opcode opcode[GENERATE_OPCODES_MAX];
 };
@@ -17,6 +18,9 @@ struct generator {
 /* Starts over from a seed. max_width_bytes: the widest access of a lane that the GPU has, 16 or 32.
  * WM_OK, or what wm_opcode_parse() says of a built-in opcode. */
 enum wm_status generate_start(struct generator *g, uint64_t seed, unsigned max_width_bytes);
+
+/* The same for accesses that are to be executed on that GPU: those that it has, and local offsets below 8 KiB. */
+enum wm_status generate_live(struct generator *g, uint64_t seed, const wm_arch *arch);
 
 /* The next random number; one below limit (at least 1). */
 uint64_t generate_number(struct generator *g);

@@ -6,8 +6,11 @@
 
 /* Shared and local offsets stay below this; the smallest window of all profiles is larger. */
 #define SHARED_BYTES (UINT64_C(48) << 10)
-#define CONST_BYTES  (UINT64_C(64) << 10)
-#define GLOBAL_BITS  47
+#define CONST_BYTES (UINT64_C(64) << 10)
+#define GLOBAL_BITS 47
+
+/* What a replayed thread has of local memory. */
+#define LIVE_LOCAL_BYTES (UINT64_C(8) << 10)
 
 static const char *const opcode_texts[] = {
     "ld.global.b8",
@@ -151,6 +154,9 @@ enum wm_status generate_start(struct generator *g, uint64_t seed, unsigned max_w
     _Static_assert(sizeof opcode_texts / sizeof opcode_texts[0] <= GENERATE_OPCODES_MAX, "too many opcodes");
 
     g->state = seed;
+    g->shared_bytes = SHARED_BYTES;
+    g->local_bytes = SHARED_BYTES;
+    g->const_bytes = CONST_BYTES;
     g->opcodes = 0;
     for (size_t i = 0; i < sizeof opcode_texts / sizeof opcode_texts[0]; i++) {
         struct wm_opcode opcode;
@@ -163,6 +169,35 @@ enum wm_status generate_start(struct generator *g, uint64_t seed, unsigned max_w
         }
     }
     return WM_OK;
+}
+
+/* Whether the model has the instruction on that GPU. */
+static int has_opcode(const wm_arch *arch, const struct wm_opcode *opcode)
+{
+    struct wm_access access;
+    struct wm_counts counts;
+
+    memset(&access, 0, sizeof access);
+    access.opcode = *opcode;
+    access.mask = 1;
+    access.count = 1;
+    return wm_model(arch, &access, &counts) == WM_OK;
+}
+
+enum wm_status generate_live(struct generator *g, uint64_t seed, const wm_arch *arch)
+{
+    enum wm_status status = generate_start(g, seed, 32);
+    unsigned kept = 0;
+
+    for (unsigned i = 0; status == WM_OK && i < g->opcodes; i++) {
+        if (has_opcode(arch, &g->opcode[i])) {
+            g->opcode[kept++] = g->opcode[i];
+        }
+    }
+    g->opcodes = kept;
+    g->local_bytes = LIVE_LOCAL_BYTES;
+    g->const_bytes = SHARED_BYTES;
+    return status;
 }
 
 static uint32_t random_mask(struct generator *g)
@@ -265,15 +300,16 @@ void generate_access_of(struct generator *g, const struct wm_opcode *opcode, str
     out->count = 1;
     out->pc = WM_NO_PC;
     out->l1 = below(g, 2) ? WM_L1_HIT : WM_L1_MISS;
-    if (opcode->space == WM_SHARED || opcode->space == WM_LOCAL) {
-        window = SHARED_BYTES;
-    } else if (opcode->space == WM_CONST) {
-        window = CONST_BYTES;
+    switch (opcode->space) {
+    case WM_SHARED: window = g->shared_bytes; break;
+    case WM_LOCAL: window = g->local_bytes; break;
+    case WM_CONST: window = g->const_bytes; break;
+    default: break;
     }
     place(g, opcode->width_bytes, window, out->address);
     if (opcode->operation == WM_CP_ASYNC) {
         uint64_t destination[WM_LANES];
-        place(g, opcode->width_bytes, SHARED_BYTES, destination);
+        place(g, opcode->width_bytes, g->shared_bytes, destination);
         for (unsigned i = 0; i < WM_LANES; i++) {
             out->shared_address[i] = (uint32_t)destination[i];
         }
