@@ -427,6 +427,9 @@ struct wm_tally_row {
     struct wm_opcode opcode;       /* meaningful where has_opcode */
     int has_opcode;                /* 0 where the grouping merges opcodes (WM_BY_KERNEL) */
     uint64_t instructions;         /* executed warp instructions: the sum of count */
+    uint64_t inactive;             /* of these, without any active lane */
+    uint64_t inactive_wavefronts;  /* what of sums[WM_SHARED_WAVEFRONTS] is theirs: hardware counts it as neither load
+                                      nor store, but under l1tex__data_pipe_lsu_wavefronts_mem_shared_op_misc */
     uint64_t lanes;                /* active lanes, summed */
     uint64_t sums[WM_COUNTERS];    /* by enum wm_counter; WM_WAYS is the largest, not a sum */
     uint64_t bytes;                /* lanes times width, summed */

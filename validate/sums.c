@@ -68,6 +68,9 @@ int sum_column_add(const struct sum_column *column, const struct wm_access *acce
 {
     uint64_t product, result;
 
+    /* without active lanes, a wavefront counts as neither a load's nor a store's */
+    if (!access->mask && column->counter == WM_SHARED_WAVEFRONTS && column->spaces != ALL)
+        return 1;
     if (!(column->spaces >> access->opcode.space & 1) || !(column->operations >> access->opcode.operation & 1))
         return 1;
     if (__builtin_mul_overflow((uint64_t)wm_counts_get(counts, column->counter), access->count, &product) ||

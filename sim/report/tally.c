@@ -623,6 +623,11 @@ enum wm_status wm_tally_add(wm_tally *tally, const struct wm_access *access, con
         status = add_to_row(&group->row, access, lanes, counts);
     if (status)
         return status;
+    if (!access->mask) {
+        /* parts of sums that fit */
+        group->row.inactive += access->count;
+        group->row.inactive_wavefronts += counts->shared_wavefronts * access->count;
+    }
     add_exactness(&group->row, &tally->opcodes[opcode], counts->inexact & ALL_COUNTERS, access->count);
     waste = waste_of(counts, lanes);
     if (is_new || is_worse(&waste, &group->waste))
@@ -654,6 +659,8 @@ static enum wm_status merge_group(struct wm_tally *into, const struct group *fro
     status = add_checked(&group->row, &addend);
     if (status)
         return status;
+    group->row.inactive += row->inactive;
+    group->row.inactive_wavefronts += row->inactive_wavefronts;
     for (int c = 0; c < WM_COUNTERS; c++) {
         group->row.inexact[c] += row->inexact[c];
         if (row->exactness[c] > group->row.exactness[c])

@@ -26,11 +26,13 @@ static const struct family tag_families[] = {
     {"_mem_local_op_ld", WM_LOCAL, {WM_LD, WM_LD}},         {"_mem_local_op_st", WM_LOCAL, {WM_ST, WM_ST}},
 };
 
+/* As an H200 counts them. The wavefronts of cp.async are in the total only; its conflicts have a name of their own. */
 static const struct family shared_families[] = {
-    {"_op_ld", WM_SHARED, {WM_LD, WM_LD}},
-    {"_op_st", WM_SHARED, {WM_ST, WM_ST}},
+    {"_op_ld", WM_SHARED, {WM_LD, WM_LDMATRIX}},
+    {"_op_st", WM_SHARED, {WM_ST, WM_STMATRIX}},
     {"_op_atom", WM_SHARED, {WM_ATOM, WM_RED}},
 };
+static const struct family copies = {"_op_ldgsts", WM_GLOBAL, {WM_CP_ASYNC, WM_CP_ASYNC}};
 
 static int is_of(const struct family *family, const struct wm_opcode *opcode)
 {
@@ -42,6 +44,7 @@ static int is_of(const struct family *family, const struct wm_opcode *opcode)
 
 struct totals {
     uint64_t sums[WM_COUNTERS];
+    uint64_t inactive_wavefronts; /* part of the shared wavefronts */
     int is_present;
 };
 
@@ -49,12 +52,13 @@ struct totals {
 static struct totals sum(const wm_tally *tally, const struct family *family)
 {
     const struct wm_tally_row *row;
-    struct totals totals = {{0}, 0};
+    struct totals totals = {{0}, 0, 0};
 
     for (size_t i = 0; (row = wm_tally_row_at(tally, i)) != NULL; i++) {
         if (family && !is_of(family, &row->opcode))
             continue;
         totals.is_present = 1;
+        totals.inactive_wavefronts += row->inactive_wavefronts;
         for (int c = 0; c < WM_COUNTERS; c++)
             totals.sums[c] += row->sums[c];
     }
@@ -87,13 +91,36 @@ static void tag_totals(const wm_tally *opcodes, const struct family *family, str
     metric(&totals, WM_TAG_WAVEFRONTS, family->suffix, WM_COUNTERS, out);
 }
 
-/* family NULL: all of shared memory's work, under the names that have no suffix. */
-static void shared_totals(const struct totals *totals, const struct family *family, struct buffer *out)
+/* One kind of access; instructions without active lanes count as miscellaneous. */
+static void shared_family_totals(const wm_tally *opcodes, const struct family *family, struct buffer *out)
 {
-    const char *suffix = family ? family->suffix : "";
+    struct totals totals = sum(opcodes, family);
 
-    metric(totals, WM_SHARED_WAVEFRONTS, suffix, WM_SHARED_WAVEFRONTS_IDEAL, out);
-    metric(totals, WM_BANK_CONFLICTS, suffix, WM_COUNTERS, out);
+    if (!totals.is_present)
+        return;
+    totals.sums[WM_SHARED_WAVEFRONTS] -= totals.inactive_wavefronts;
+    totals.sums[WM_SHARED_WAVEFRONTS_IDEAL] -= totals.inactive_wavefronts;
+    metric(&totals, WM_SHARED_WAVEFRONTS, family->suffix, WM_SHARED_WAVEFRONTS_IDEAL, out);
+    metric(&totals, WM_BANK_CONFLICTS, family->suffix, WM_COUNTERS, out);
+}
+
+static void shared_totals(const wm_tally *opcodes, const struct totals *all, struct buffer *out)
+{
+    const struct totals copied = sum(opcodes, &copies);
+    const struct totals inactive = {.sums = {[WM_SHARED_WAVEFRONTS] = all->inactive_wavefronts}};
+
+    for (size_t i = 0; i < sizeof shared_families / sizeof *shared_families; i++)
+        shared_family_totals(opcodes, &shared_families[i], out);
+    if (copied.sums[WM_SHARED_WAVEFRONTS])
+        metric(&copied, WM_BANK_CONFLICTS, copies.suffix, WM_COUNTERS, out);
+    if (all->inactive_wavefronts)
+        metric(&inactive, WM_SHARED_WAVEFRONTS, "_op_misc", WM_COUNTERS, out);
+    if (!all->sums[WM_SHARED_WAVEFRONTS])
+        return;
+    metric(all, WM_SHARED_WAVEFRONTS, "", WM_SHARED_WAVEFRONTS_IDEAL, out);
+    /* measured: an empty kernel has none, any other one a warp, as op_misc */
+    buffer_puts(out, "    (and on hardware one for each warp of the kernel)\n");
+    metric(all, WM_BANK_CONFLICTS, "", WM_COUNTERS, out);
 }
 
 void table_totals(const wm_tally *opcodes, struct buffer *out)
@@ -113,15 +140,7 @@ void table_totals(const wm_tally *opcodes, struct buffer *out)
         metric(&all, WM_L2_SECTORS, "", WM_SECTORS_IDEAL, out);
         buffer_puts(out, "    (lts__: if every sector misses L1)\n");
     }
-    for (size_t i = 0; i < sizeof shared_families / sizeof *shared_families; i++) {
-        const struct totals totals = sum(opcodes, &shared_families[i]);
-
-        if (totals.is_present)
-            shared_totals(&totals, &shared_families[i], out);
-    }
-    /* matrix instructions and copies too */
-    if (all.sums[WM_SHARED_WAVEFRONTS])
-        shared_totals(&all, NULL, out);
+    shared_totals(opcodes, &all, out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- waste */

@@ -311,7 +311,7 @@ void verdict_access(const struct geometry *geometry, const struct wm_access *acc
     }
 }
 
-/* Whether every access of the group costs what its worst one costs. */
+/* Whether every access of the group that has active lanes costs what its worst one costs. */
 static int is_uniform(const struct wm_tally_row *row)
 {
     static const enum wm_counter decisive[] = {WM_SECTORS, WM_SECTORS_IDEAL, WM_TAG_WAVEFRONTS, WM_SHARED_WAVEFRONTS,
@@ -321,7 +321,10 @@ static int is_uniform(const struct wm_tally_row *row)
         uint64_t one = wm_counts_get(&row->worst_counts, decisive[i]);
         uint64_t all = row->sums[decisive[i]];
 
-        if (one ? all % one != 0 || all / one != row->instructions : all != 0)
+        /* instructions without active lanes take as many wavefronts as they have to */
+        if (decisive[i] == WM_SHARED_WAVEFRONTS || decisive[i] == WM_SHARED_WAVEFRONTS_IDEAL)
+            all -= row->inactive_wavefronts;
+        if (one ? all % one != 0 || all / one != row->instructions - row->inactive : all != 0)
             return 0;
     }
     return 1;

@@ -420,6 +420,23 @@ static void columns_of_sums_choose_their_accesses(void **state)
     assert_false(sum_column_parse("", &column));
 }
 
+static void wavefronts_without_lanes_are_of_no_kind(void **state)
+{
+    const struct wm_counts counts = {.shared_wavefronts = 1};
+    struct wm_access access = access_of("ld.shared.b32");
+    struct sum_column loads, all;
+    uint64_t sum = 0;
+
+    (void)state;
+    access.mask = 0;
+    assert_true(sum_column_parse("shared_ld_wavefronts", &loads));
+    assert_true(sum_column_parse("shared_wavefronts", &all));
+    assert_true(sum_column_add(&loads, &access, &counts, &sum));
+    assert_int_equal(sum, 0);
+    assert_true(sum_column_add(&all, &access, &counts, &sum));
+    assert_int_equal(sum, 1);
+}
+
 static void sums_do_not_wrap(void **state)
 {
     const struct wm_counts counts = {.sectors = 3};
@@ -468,6 +485,7 @@ int main(void)
         cmocka_unit_test(files_that_are_no_text_are_refused),
         cmocka_unit_test(meta_files_are_keys_and_values),
         cmocka_unit_test(columns_of_sums_choose_their_accesses),
+        cmocka_unit_test(wavefronts_without_lanes_are_of_no_kind),
         cmocka_unit_test(sums_do_not_wrap),
         cmocka_unit_test(sha256_is_that_of_the_standard),
     };

@@ -138,7 +138,7 @@ static void check_group(const wm_arch *arch, enum wm_by by, struct sample sample
     const struct sample *worst = NULL;
     uint64_t sums[WM_COUNTERS] = {0}, inexact[WM_COUNTERS] = {0};
     int exactness[WM_COUNTERS] = {0};
-    uint64_t instructions = 0, lanes = 0, bytes = 0;
+    uint64_t instructions = 0, inactive = 0, inactive_wavefronts = 0, lanes = 0, bytes = 0;
 
     for (int i = first; i < ACCESSES; i++) {
         struct sample *sample = &samples[i];
@@ -151,6 +151,10 @@ static void check_group(const wm_arch *arch, enum wm_by by, struct sample sample
             active += access->mask >> lane & 1;
         instructions += access->count;
         lanes += active * access->count;
+        if (!active) {
+            inactive += access->count;
+            inactive_wavefronts += sample->counts.shared_wavefronts * access->count;
+        }
         bytes += (uint64_t)active * access->opcode.width_bytes * access->count;
         for (int c = 0; c < WM_COUNTERS; c++) {
             uint64_t value = *counter(&sample->counts, c);
@@ -170,6 +174,8 @@ static void check_group(const wm_arch *arch, enum wm_by by, struct sample sample
             worst = sample;
     }
     assert_int_equal(row->instructions, instructions);
+    assert_int_equal(row->inactive, inactive);
+    assert_int_equal(row->inactive_wavefronts, inactive_wavefronts);
     assert_int_equal(row->lanes, lanes);
     assert_int_equal(row->bytes, bytes);
     for (int c = 0; c < WM_COUNTERS; c++) {

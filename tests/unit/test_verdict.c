@@ -312,8 +312,17 @@ static void groups_say_whether_all_are_alike(void **state)
     /* nothing is wasted: a phrase about the worst would mislead */
     memset(&row, 0, sizeof row);
     add(&row, &better, &good);
-    row.instructions++; /* one more without active lanes */
+    add(&row, &better, &good);
     expect_group(&row, "coalesced");
+    /* one more without active lanes is no exception */
+    memset(&row, 0, sizeof row);
+    add(&row, &worst, &bad);
+    row.instructions++;
+    row.inactive++;
+    row.inactive_wavefronts++;
+    row.sums[WM_SHARED_WAVEFRONTS]++;
+    row.sums[WM_SHARED_WAVEFRONTS_IDEAL]++;
+    expect_group(&row, "stride 128 B: 4 of 32 bytes of each sector used");
 }
 
 static void groups_mention_more_ways_than_the_worst_has(void **state)
