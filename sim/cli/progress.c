@@ -10,8 +10,8 @@
 #define FIRST_MS 500
 #define NEXT_MS 100
 
-#define BAR_CELLS 30
-#define NAME_CELLS 30
+#define BAR_CELLS 24
+#define NAME_CELLS 28
 
 static struct {
     pthread_mutex_t lock;
@@ -37,7 +37,7 @@ static void erase(void)
 
 static void draw(const char *file, unsigned index, unsigned count, uint64_t consumed, uint64_t total)
 {
-    static const char cells[BAR_CELLS + 1] = "##############################";
+    static const char cells[BAR_CELLS + 1] = "########################";
     size_t length = strlen(file);
     const char *name = length > NAME_CELLS ? file + length - NAME_CELLS : file;
     char text[160];
