@@ -5,6 +5,7 @@
 
 #include "agreement.h"
 #include "cli.h"
+#include "live.h"
 #include "message.h"
 #include "output.h"
 #include "progress.h"
@@ -15,9 +16,11 @@
 
 #define COMMAND "validate"
 
-static const char help[] =
+const char validate_help[] =
     "Usage: warpmem validate [OPTION]... MEASURED.csv TRACE\n"
     "       warpmem validate [OPTION]... SUMS.csv\n"
+    "       warpmem validate --live [OPTION]... TRACE...\n"
+    "       warpmem validate --live [OPTION]... --random N\n"
     "Compare recorded hardware counters with the model. Record k of MEASURED.csv belongs to access k of the trace; "
     "its\n"
     "columns are named as those of `warpmem sim --by access'. A file whose first column is `trace' holds sums over "
@@ -25,6 +28,8 @@ static const char help[] =
     "kernels instead: a trace's path, from the file's own folder, then ld_sectors, shared_st_wavefronts and so on.\n"
     "The exit status is 1 if there is a disagreement that is not in the list of known ones, or one that is listed but\n"
     "gone.\n"
+    "With --live, what the GPU in this machine counts, by warpmem-replay: many accesses to a launch, whose sums are\n"
+    "compared; where one differs, its halves again, down to the access.\n"
     "\n"
     "  --known FILE       the list of known disagreements (default: the nearest known-mismatches.csv in the\n"
     "                     measurement's folder or one above it)\n"
@@ -34,9 +39,19 @@ static const char help[] =
     "  --arch-file FILE   the GPU, from a profile of your own\n"
     "  --l1 miss|hit      what loads met in L1 (default: what MEASURED.meta says, or else miss)\n"
     "  --help             this text\n"
+    "With --live:\n"
+    "  --live             compare with the GPU in this machine\n"
+    "  --random N         N random accesses instead of a trace's\n"
+    "  --seed S           another choice of them (default: 1)\n"
+    "  --alone            a launch for each access\n"
+    "  --record NAME      write NAME.wmt, NAME.csv and NAME.meta, as above MEASURED; includes --alone\n"
+    "  --device N         the GPU, by number (default: 0)\n"
+    "  --buffer MIB       the memory that global accesses are moved into, a power of two (default: 4096, or what fits)\n"
     "\n"
     "Example: the recorded measurements of an H200 that come with warpmem:\n"
-    "  cd traces/hardware/sm_90 && warpmem validate h200-random.csv h200-random.wmt\n";
+    "  cd traces/hardware/sm_90 && warpmem validate h200-random.csv h200-random.wmt\n"
+    "Example: your own GPU:\n"
+    "  warpmem validate --live --random 1000000\n";
 
 struct options {
     const char *known;
@@ -101,7 +116,7 @@ static int parse_options(int argc, char **argv, struct options *out)
             is_good = parse_l1(COMMAND, optarg, &out->l1);
             out->has_l1 = 1;
             break;
-        case OPTION_HELP: return print_help(help);
+        case OPTION_HELP: return print_help(validate_help);
         default: return usage_hint(COMMAND);
         }
     }
@@ -692,8 +707,13 @@ int run_validate(int argc, char **argv)
 {
     struct options options;
     struct run run = {.options = &options};
-    int status = parse_options(argc, argv, &options);
+    int status;
 
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--live") == 0)
+            return run_live(argc, argv);
+    }
+    status = parse_options(argc, argv, &options);
     if (status >= 0)
         return status;
     status = open_all(&run);

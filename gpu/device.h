@@ -1,0 +1,103 @@
+/* The GPU as warpmem-replay uses it: kernels that execute given accesses, and hardware counters over launches of them. */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPU_MESSAGE_SIZE 512
+
+/* Where a lane's shared-memory offset begins in its place; below it is the offset into the buffer (a tebibyte). */
+#define GPU_SHARED_SHIFT 40
+
+/* One access, as a kernel takes it: which lanes are active, and for each lane an offset: into the buffer in global
+ * memory, or into shared, local or constant memory; of a copy both. */
+struct gpu_record {
+    uint64_t lane[32];
+    uint32_t mask;
+    uint32_t reserved;
+};
+
+/* Records of one launch: they and the rest of a kernel's parameters fill 32,764 bytes (CUDA 12.1). */
+#define GPU_RECORDS 123
+
+struct gpu_parameters {
+    uint64_t buffer; /* address of the buffer */
+    int64_t *cycles; /* where a timing kernel writes */
+    uint64_t zero;   /* 0, which the compiler does not know */
+    uint32_t count;  /* records, or repetitions of record 0 by a timing kernel */
+    uint32_t pause;  /* cycles to wait after each record */
+    struct gpu_record record[GPU_RECORDS];
+};
+
+struct gpu_info {
+    char name[256];
+    int major, minor;      /* compute capability */
+    int driver;            /* the CUDA version of the driver, 1000 * major + 10 * minor */
+    int runtime;           /* likewise of the runtime that this program is linked with */
+    char driver_text[64];  /* the driver's own version, "" if not known */
+    uint64_t buffer;       /* address: a multiple of buffer_bytes */
+    uint64_t buffer_bytes; /* a power of two */
+    uint32_t shared_bytes, local_bytes, const_bytes;
+};
+
+struct gpu;
+
+/* Numbers of instructions lie below. */
+#define GPU_INSTRUCTIONS 512
+
+/* Takes device number `device` and a buffer of buffer_bytes (0: as fits, 4 GiB at most). 0: done; else message says what
+ * is wrong in one line. */
+int gpu_open(int device, uint64_t buffer_bytes, struct gpu **out, char message[GPU_MESSAGE_SIZE]);
+const struct gpu_info *gpu_info(const struct gpu *gpu);
+void gpu_close(struct gpu *gpu);
+
+/* Instruction number n that this GPU has a kernel for, by name (plan.h); NULL: no more. The number, or -1. */
+const char *gpu_instruction(const struct gpu *gpu, size_t n);
+int gpu_find(const struct gpu *gpu, const char *name);
+/* The name of a number that gpu_find() gave. */
+const char *gpu_instruction_name(int instruction);
+/* Offsets that an instruction can be given lie below *limit; a copy's shared ones below *shared (else 0). */
+void gpu_bounds(const struct gpu *gpu, int instruction, uint64_t *limit, uint64_t *shared);
+
+/* Starts a launch of one warp that executes the records, one after the other. */
+int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *records, unsigned count,
+               char message[GPU_MESSAGE_SIZE]);
+/* Waits for all launches. */
+int gpu_wait(struct gpu *gpu, char message[GPU_MESSAGE_SIZE]);
+
+/* Cycles of an instruction that `warps` warps of one block issue back to back. */
+int gpu_cycles(struct gpu *gpu, int instruction, const struct gpu_record *record, unsigned warps, double *cycles,
+               char message[GPU_MESSAGE_SIZE]);
+
+/* The same on parameters that have the record and the rest; of cycles.cu. */
+int gpu_time(int instruction, struct gpu_parameters *parameters, int shared_bytes, unsigned warps, double *cycles,
+             char message[GPU_MESSAGE_SIZE]);
+
+/* ------------------------------------------------------------------------------------------------------ counters.cu */
+
+struct counters;
+
+/* Prepares counters, summed over the GPU, of the current device, for at most `ranges` launches at a time. -1: they cannot
+ * be read, and message says why and what helps. */
+int counters_open(int device, const char *const *names, size_t count, size_t ranges, struct counters **out,
+                  char message[GPU_MESSAGE_SIZE]);
+
+/* How often counters_measure() has everything launched. */
+size_t counters_passes(const struct counters *counters);
+
+/* Has `launch` start launches 0 to n-1, as often as it takes, and wait for them where `launch` is called with n; writes
+ * count values for each launch. launch returns 0, or -1 having filled message. */
+int counters_measure(struct counters *counters, int (*launch)(void *context, size_t n, char *message), void *context,
+                     size_t n, uint64_t *values, char message[GPU_MESSAGE_SIZE]);
+void counters_close(struct counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,357 @@
+/* Which instruction an access is, and where in a buffer it can be executed. */
+#include "config.h"
+
+#include "plan.h"
+
+#include "arch/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_BITS 21
+
+/* Shared and constant offsets keep their place in this many bytes. */
+#define SMALL_PIECE_BYTES 1024
+
+/* Free pages to try for an access's first page before its pages are placed one by one. */
+#define MOST_TRIES 512
+
+/* ------------------------------------------------------------------------------------------------------- instruction */
+
+static const char *const spaces[] = {
+    [WM_GLOBAL] = "global", [WM_SHARED] = "shared", [WM_LOCAL] = "local", [WM_CONST] = "const", [WM_GENERIC] = "generic",
+};
+
+static const char *const caches[] = {
+    [WM_CACHE_NONE] = "", [WM_CACHE_CA] = ".ca", [WM_CACHE_CG] = ".cg", [WM_CACHE_CS] = ".cs", [WM_CACHE_LU] = ".lu",
+    [WM_CACHE_CV] = ".cv", [WM_CACHE_NC] = ".nc", [WM_CACHE_WB] = ".wb", [WM_CACHE_WT] = ".wt",
+};
+
+static const char *const atomics[] = {
+    [WM_ATOMIC_NONE] = "", [WM_ATOMIC_ADD] = "add", [WM_ATOMIC_EXCH] = "exch", [WM_ATOMIC_MIN] = "min",
+    [WM_ATOMIC_MAX] = "max", [WM_ATOMIC_AND] = "and", [WM_ATOMIC_OR] = "or", [WM_ATOMIC_XOR] = "xor",
+    [WM_ATOMIC_INC] = "inc", [WM_ATOMIC_DEC] = "dec", [WM_ATOMIC_CAS] = "cas",
+};
+
+/* The type that the machine instruction of an atomic has; NULL: none is known. */
+static const char *atomic_type(const struct wm_opcode *opcode, char text[8])
+{
+    const unsigned bits = 8U * opcode->type_bytes;
+    char letter = 'u';
+
+    if (opcode->vector != 1)
+        return NULL;
+    switch (opcode->atomic) {
+    case WM_ATOMIC_EXCH:
+    case WM_ATOMIC_CAS:
+    case WM_ATOMIC_AND:
+    case WM_ATOMIC_OR:
+    case WM_ATOMIC_XOR: letter = 'b'; break;
+    case WM_ATOMIC_MIN:
+    case WM_ATOMIC_MAX: letter = opcode->type == WM_TYPE_S ? 's' : 'u'; break;
+    default: break;
+    }
+    if (opcode->type == WM_TYPE_F)
+        letter = 'f';
+    else if (opcode->type > WM_TYPE_F)
+        return NULL;
+    snprintf(text, 8, "%c%u", letter, bits);
+    return text;
+}
+
+int plan_instruction(const struct wm_opcode *opcode, char name[WM_OPCODE_TEXT_SIZE])
+{
+    const char *space = spaces[opcode->space];
+    const char *cache = caches[opcode->cache];
+    const char *type;
+    char text[8];
+
+    switch (opcode->operation) {
+    case WM_LD:
+    case WM_ST:
+        snprintf(name, WM_OPCODE_TEXT_SIZE, "%s.%s%s.%u", opcode->operation == WM_LD ? "ld" : "st", space, cache,
+                 opcode->width_bytes);
+        return 1;
+    case WM_ATOM:
+    case WM_RED:
+        type = atomic_type(opcode, text);
+        if (!type)
+            return 0;
+        snprintf(name, WM_OPCODE_TEXT_SIZE, "%s.%s.%s.%s", opcode->operation == WM_ATOM ? "atom" : "red", space,
+                 atomics[opcode->atomic], type);
+        return 1;
+    case WM_LDMATRIX:
+    case WM_STMATRIX:
+        snprintf(name, WM_OPCODE_TEXT_SIZE, "%smatrix.x%u%s", opcode->operation == WM_LDMATRIX ? "ld" : "st",
+                 opcode->matrices, opcode->transposed ? ".trans" : "");
+        return 1;
+    case WM_CP_ASYNC:
+        snprintf(name, WM_OPCODE_TEXT_SIZE, "cp.async%s.%u", cache, opcode->width_bytes);
+        return 1;
+    default: return 0;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- use */
+
+static size_t pages_of(const struct plan_limits *limits)
+{
+    return (size_t)(limits->buffer_bytes >> PAGE_BITS);
+}
+
+enum wm_status plan_use_new(const struct plan_limits *limits, struct plan_use *out)
+{
+    memset(out, 0, sizeof *out);
+    out->pages = calloc(pages_of(limits) / 8 + 1, 1);
+    return out->pages ? WM_OK : WM_E_MEMORY;
+}
+
+void plan_use_clear(const struct plan_limits *limits, struct plan_use *use)
+{
+    memset(use->pages, 0, pages_of(limits) / 8 + 1);
+    use->local = 0;
+    use->next = 0;
+}
+
+void plan_use_free(struct plan_use *use)
+{
+    free(use->pages);
+    use->pages = NULL;
+}
+
+static int is_used(const struct plan_use *use, size_t page)
+{
+    return use->pages[page / 8] >> page % 8 & 1;
+}
+
+static void set_used(struct plan_use *use, size_t page)
+{
+    use->pages[page / 8] = (uint8_t)(use->pages[page / 8] | 1U << page % 8);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- pages */
+
+/* The distinct pages of an access, in the order of lanes, and which of them each lane is in. */
+struct pages {
+    unsigned count;
+    uint64_t old[WM_LANES]; /* address / page size */
+    uint64_t new[WM_LANES];
+    uint8_t of_lane[WM_LANES];
+};
+
+static void find_pages(const struct wm_access *access, uint32_t lanes, struct pages *out)
+{
+    out->count = 0;
+    for (unsigned lane = 0; lane < WM_LANES; lane++) {
+        const uint64_t page = access->address[lane] >> PAGE_BITS;
+        unsigned i = 0;
+
+        if (!(lanes >> lane & 1))
+            continue;
+        while (i < out->count && out->old[i] != page)
+            i++;
+        if (i == out->count)
+            out->old[out->count++] = page;
+        out->of_lane[lane] = (uint8_t)i;
+    }
+}
+
+/* What the bits above a page add to the tag bank of a line. */
+static unsigned page_code(const struct wm_profile *profile, uint64_t page)
+{
+    const uint64_t line = (page << PAGE_BITS) / profile->line_bytes;
+    unsigned code = 0;
+
+    for (unsigned bit = 0; bit < profile->tag_bank_bits; bit++)
+        code |= (unsigned)__builtin_parityll(line & profile->tag_bank_mask[bit]) << bit;
+    return code;
+}
+
+/* Puts the first page to number q and the others where they differ from it in the same bits as before. */
+static int place_alike(const struct plan_limits *limits, const struct plan_use *use, size_t q, struct pages *pages)
+{
+    const uint64_t first = limits->buffer >> PAGE_BITS;
+
+    for (unsigned i = 0; i < pages->count; i++) {
+        const uint64_t difference = pages->old[i] ^ pages->old[0];
+
+        if (difference >= pages_of(limits) || is_used(use, q ^ (size_t)difference))
+            return 0;
+        pages->new[i] = first | (q ^ difference);
+    }
+    return 1;
+}
+
+/* Puts each page to a free one whose code differs from that of the first as before. */
+static int place_each(const struct wm_profile *profile, const struct plan_limits *limits, struct plan_use *use,
+                      struct pages *pages)
+{
+    const uint64_t first = limits->buffer >> PAGE_BITS;
+    const size_t total = pages_of(limits);
+    unsigned done = 0;
+
+    for (; done < pages->count; done++) {
+        const unsigned difference = page_code(profile, pages->old[done]) ^ page_code(profile, pages->old[0]);
+        size_t q = 0;
+
+        while (q < total && (is_used(use, q) ||
+                             (done > 0 && (page_code(profile, first | q) ^ page_code(profile, pages->new[0])) != difference)))
+            q++;
+        if (q == total)
+            break;
+        pages->new[done] = first | q;
+        set_used(use, q);
+    }
+    if (done == pages->count)
+        return 1;
+    while (done-- > 0) {
+        const size_t q = (size_t)(pages->new[done] - first);
+
+        use->pages[q / 8] = (uint8_t)(use->pages[q / 8] & ~(1U << q % 8));
+    }
+    return 0;
+}
+
+static int place_pages(const struct wm_profile *profile, const struct plan_limits *limits, struct plan_use *use,
+                       struct pages *pages)
+{
+    const size_t total = pages_of(limits);
+    const size_t own = (size_t)(pages->old[0] & (total - 1)); /* its own place, as far as the buffer reaches */
+
+    for (size_t i = 0; i < total && i < MOST_TRIES; i++) {
+        const size_t q = own ^ ((use->next + i) & (total - 1));
+
+        if (!place_alike(limits, use, q, pages))
+            continue;
+        for (unsigned k = 0; k < pages->count; k++)
+            set_used(use, (size_t)(pages->new[k] & (total - 1)));
+        use->next = (use->next + i) & (total - 1);
+        return 1;
+    }
+    return place_each(profile, limits, use, pages);
+}
+
+static enum plan_moved move_global(const wm_arch *arch, const struct plan_limits *limits, struct plan_use *use,
+                                   uint32_t lanes, struct wm_access *access)
+{
+    struct pages pages;
+
+    find_pages(access, lanes, &pages);
+    if (pages.count > pages_of(limits))
+        return PLAN_TOO_FAR;
+    if (pages.count && !place_pages(wm_arch_profile(arch), limits, use, &pages))
+        return PLAN_FULL;
+    for (unsigned lane = 0; lane < WM_LANES; lane++) {
+        if (lanes >> lane & 1)
+            access->address[lane] = pages.new[pages.of_lane[lane]] << PAGE_BITS |
+                                    (access->address[lane] & (PLAN_PAGE_BYTES - 1));
+        else
+            access->address[lane] = limits->buffer;
+    }
+    return PLAN_MOVED;
+}
+
+/* ------------------------------------------------------------------------------------------------------ small spaces */
+
+/* The lowest address, and the one behind the last byte. */
+static void find_span(const struct wm_access *access, uint32_t lanes, uint64_t *low, uint64_t *end)
+{
+    *low = UINT64_MAX;
+    *end = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint64_t address = access->address[__builtin_ctz(rest)];
+
+        if (address < *low)
+            *low = address;
+        if (address + access->opcode.width_bytes > *end)
+            *end = address + access->opcode.width_bytes;
+    }
+}
+
+static void lower(struct wm_access *access, uint32_t lanes, uint64_t by)
+{
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        access->address[lane] = lanes >> lane & 1 ? access->address[lane] - by : 0;
+}
+
+static enum plan_moved move_small(uint32_t bytes, uint32_t lanes, struct wm_access *access)
+{
+    uint64_t low, end, by = 0;
+
+    find_span(access, lanes, &low, &end);
+    if (lanes && end > bytes)
+        by = low & ~(uint64_t)(SMALL_PIECE_BYTES - 1);
+    if (lanes && end - by > bytes)
+        return PLAN_TOO_FAR;
+    lower(access, lanes, by);
+    return PLAN_MOVED;
+}
+
+/* To pieces that nobody has used: its own, if they are free. */
+static enum plan_moved move_local(const struct plan_limits *limits, struct plan_use *use, uint32_t lanes,
+                                  struct wm_access *access)
+{
+    const unsigned total = limits->local_bytes / PLAN_LOCAL_PIECE_BYTES;
+    uint64_t low, end, own, mask;
+    unsigned count;
+
+    find_span(access, lanes, &low, &end);
+    if (!lanes) {
+        lower(access, lanes, 0);
+        return PLAN_MOVED;
+    }
+    own = low / PLAN_LOCAL_PIECE_BYTES;
+    if ((end - 1) / PLAN_LOCAL_PIECE_BYTES - own >= total)
+        return PLAN_TOO_FAR;
+    count = (unsigned)((end - 1) / PLAN_LOCAL_PIECE_BYTES - own) + 1;
+    mask = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
+    for (unsigned i = 0; i < total; i++) {
+        const unsigned piece = (unsigned)((own + i) % total);
+
+        if (piece + count > total || use->local & mask << piece)
+            continue;
+        use->local |= mask << piece;
+        lower(access, lanes, (own - piece) * PLAN_LOCAL_PIECE_BYTES); /* may wrap: then it raises */
+        return PLAN_MOVED;
+    }
+    return PLAN_FULL;
+}
+
+/* The destinations of a copy, as the offsets of another access are. */
+static enum plan_moved move_destinations(const struct plan_limits *limits, uint32_t lanes, struct wm_access *access)
+{
+    struct wm_access shared = *access;
+    enum plan_moved moved;
+
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        shared.address[lane] = access->shared_address[lane];
+    moved = move_small(limits->shared_bytes, lanes, &shared);
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        access->shared_address[lane] = (uint32_t)shared.address[lane];
+    return moved;
+}
+
+enum plan_moved plan_move(const wm_arch *arch, const struct plan_limits *limits, struct plan_use *use,
+                          const struct wm_access *access, struct wm_access *out)
+{
+    const unsigned rows = 8U * access->opcode.matrices;
+    uint32_t lanes = access->mask;
+    enum plan_moved moved;
+
+    *out = *access;
+    if (rows) /* other lanes' addresses mean nothing */
+        lanes &= (uint32_t)((UINT64_C(1) << rows) - 1);
+    switch (access->opcode.space) {
+    case WM_SHARED: return move_small(limits->shared_bytes, lanes, out);
+    case WM_CONST: return move_small(limits->const_bytes, lanes, out);
+    case WM_LOCAL: return move_local(limits, use, lanes, out);
+    default: break;
+    }
+    if (access->opcode.operation == WM_CP_ASYNC) {
+        moved = move_destinations(limits, lanes, out);
+        if (moved != PLAN_MOVED)
+            return moved;
+    }
+    return move_global(arch, limits, use, lanes, out);
+}
