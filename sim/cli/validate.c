@@ -323,7 +323,7 @@ static int compare_access(struct run *run, const wm_reader *reader, struct measu
 /* Reads trace and measurement side by side. */
 static int compare_all(struct run *run, struct measurement *measurement, struct comparison *comparison)
 {
-    const struct wm_reader_options reading = {WM_FORMAT_AUTO, run->l1};
+    const struct wm_reader_options reading = {.l1 = run->l1};
     const char *path = run->options->trace;
     struct wm_reader_notes notes;
     struct wm_access access;
@@ -463,7 +463,7 @@ static int add_access(struct run *run, const wm_reader *reader, const char *path
 
 static int add_trace(struct run *run, const char *path, struct sums *sums)
 {
-    const struct wm_reader_options reading = {WM_FORMAT_AUTO, run->l1};
+    const struct wm_reader_options reading = {.l1 = run->l1};
     struct wm_reader_notes notes;
     struct wm_access access;
     wm_reader *reader = NULL;
