@@ -1,318 +1,76 @@
 /*
  * The fast path of the model: loads and stores of full-speed profiles, in one pass over vectors of lanes.
  *
- * Not a header in the usual sense: each fast_*.c defines WMI_TARGET (a target attribute), WMI_FAST (the name of the
- * function) and the primitives below for one instruction set, then includes this file. The rules are those of
- * shared.c and global.c, which stay the reference: an access that does not fit here is left to them, and a test compares
- * the two on random accesses.
+ * Not a header in the usual sense: each fast_*.c defines WMI_TARGET and WMI_INLINE (attributes of functions, and of
+ * those to be inlined), WMI_FAST (the name of the function) and the types and primitives below for one instruction set,
+ * then includes this file. The rules are those of shared.c and global.c, which stay the reference: an access that does
+ * not fit here is left to them, and a test compares the two on random accesses.
  *
- *     any_bits(address)                OR of all addresses
- *     changes(address, shift)          bit i: address[i] >> shift differs from address[i - 1] >> shift; bit 0 is set
- *     descends(address)                whether any address is below the one before it (all are below 2^63)
- *     parities(address, profile, set)  bit i of set[k]: bit k of the tag bank of lane i
- *     bank_masks(address, words, out)  out[i] = `words` bits from bit (address[i] >> 2) & 31 on
- *     merge_runs(starts, banks)        a run goes from one bit of starts to before the next: its first lane gets the OR
- *                                      of the run's banks, its other lanes 0; bit 0 of starts is set
- *                                      (here, unless WMI_OWN_MERGE_RUNS is defined)
- *     busiest(banks)                   the largest number of lanes whose banks have the same bit
+ *     struct vec                    one 32-bit number for each lane
+ *     struct reading                the addresses of an access: any: the OR of all; differ: the bits in which they are
+ *                                   not all the same; low: their low 32 bits; and what line_ids() needs
  *
- * They take 32 addresses. A partial mask is made whole before they see it: an inactive lane repeats the address of an
- * active neighbour, and touches no bank.
+ *     read_lanes(address, active, r)
+ *                                   fills *r. Addresses of inactive lanes are never used: in their place stands that of
+ *                                   the active lane before, of the first active lane where there is none before
+ *     line_ids(r, line)             low 32 bits of each lane's line
+ *     shift_right(v, count, out)
+ *     ascends(r)                    whether no r->low is below the one before it
+ *     changes(r, shift)             bit i: r->low[i] >> shift differs from r->low[i - 1] >> shift; bit 0 is set
+ *     firsts(v)                     bit i: no lane before i has the number of lane i
+ *     equal_to(v, lane)             bit i: v[i] is v[lane]
+ *     pairs_share(v)                bit 0: v[i] is v[i ^ 1] for all lanes; bit 1: the same for i ^ 2
+ *     tag_bits(line, profile, bit)  bit i of bit[k]: bit k of the tag bank of lane i. Bits that all lanes' lines have in
+ *                                   common may be left out: that renames the banks, and names do not matter
+ *     bank_masks(low, words, out)   out[i] = `words` bits from bit (low[i] >> 2) & 31 on
+ *     add_phase(v, phases, out)     v[i] | number of the phase of lane i << 30
+ *     keep(v, lanes, out)           v[i] of those lanes, 0 of the others
+ *     put(v, lane, value)           v[lane] |= value
+ *     or_of(v, lanes)               OR of v[i] over those lanes
+ *     merge_runs(v, starts)         a run goes from one bit of starts to before the next: its first lane gets the OR of
+ *                                   the run, its other lanes 0; bit 0 of starts is set
+ *     count_phases(v, phases, out)  in each phase by itself: the most lanes whose v has the same bit
+ *     passes_by_wavefront(v, phases, set, wavefronts)
+ *                                   sum over phases p and w < wavefronts: the most lines that share a bit of v[p],
+ *                                   among the w-th line of each of the four sets
  */
 
-#ifndef WMI_OWN_MERGE_RUNS
-WMI_TARGET static inline void merge_runs(uint32_t starts, uint32_t banks[WM_LANES])
+/* Lanes of a phase, by number of phases and of the phase. */
+WMI_INLINE uint32_t phase_lanes(unsigned phases, unsigned phase)
+{
+    return phases == 1 ? UINT32_MAX : (uint32_t)(((UINT64_C(1) << 32 / phases) - 1) << 32 / phases * phase);
+}
+
+/* The first lane of each phase. */
+WMI_INLINE uint32_t phase_starts(unsigned phases)
+{
+    return phases == 1 ? 1 : phases == 2 ? UINT32_C(0x00010001) : UINT32_C(0x01010101);
+}
+
+#ifdef WMI_VEC_IN_MEMORY
+/* These are for instruction sets whose struct vec can be seen as an array, `at`. `numbers`: a vector of 32-bit numbers, as
+ * the compiler knows them for any processor. */
+
+WMI_INLINE void put(struct vec *v, unsigned lane, uint32_t value)
+{
+    v->at[lane] |= value;
+}
+
+WMI_INLINE void merge_runs(struct vec *v, uint32_t starts)
 {
     uint32_t merged = 0;
 
     for (unsigned lane = WM_LANES; lane-- > 0;) {
         const uint32_t is_start = 0U - (starts >> lane & 1);
 
-        merged |= banks[lane];
-        banks[lane] = merged & is_start;
+        merged |= v->at[lane];
+        v->at[lane] = merged & is_start;
         merged &= ~is_start;
     }
 }
-#endif
-
-/* Lines in the order of their first lane, their leader, by which they are named. */
-struct fast_lines {
-    uint32_t leaders;  /* bit i: lane i is the first of its line */
-    uint32_t sectors;  /* distinct sectors */
-    uint32_t distinct; /* distinct addresses */
-    /* [phase][leader]: banks that the line's lanes touch in that phase; 0 for lanes that lead no line, and at WM_LANES,
-     * where looking for a line that is not there ends */
-    uint32_t banks[4][WM_LANES + 8];
-};
-
-/* Slots of the hash table over lines: few enough to clear quickly, many enough that two of 32 lines rarely meet. */
-#define FAST_SLOTS 512U
-
-/* Four masks of lines: the most of them that share a bank. */
-WMI_TARGET static inline unsigned degree_of_four(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
-{
-    const uint32_t ab = a & b;
-    const uint32_t cd = c & d;
-    const uint32_t a_or_b = a | b;
-    const uint32_t c_or_d = c | d;
-
-    return (unsigned)((a_or_b | c_or_d) != 0) + (unsigned)((ab | cd | (a_or_b & c_or_d)) != 0) +
-           (unsigned)(((ab & c_or_d) | (cd & a_or_b)) != 0) + (unsigned)((ab & cd) != 0);
-}
-
-/* Takes the first leader out of a set and returns its banks; 0 where the set is empty. */
-WMI_TARGET static inline uint32_t take_line(const uint32_t banks[WM_LANES + 8], uint32_t *set)
-{
-    const unsigned leader = *set ? wmi_log2(*set) : WM_LANES;
-
-    *set &= *set - 1;
-    return banks[leader];
-}
-
-/* The most lines of a phase that share a bank. */
-WMI_TARGET static inline unsigned degree_of_phase(const struct fast_lines *lines, unsigned phase)
-{
-    const uint32_t *banks = lines->banks[phase];
-    uint32_t rest = lines->leaders;
-
-    if (wmi_popcount(rest) > 4)
-        return busiest(banks);
-    if ((rest & (rest - 1)) == 0)
-        return banks[wmi_log2(rest)] != 0;
-    {
-        const uint32_t a = take_line(banks, &rest);
-        const uint32_t b = take_line(banks, &rest);
-        const uint32_t c = take_line(banks, &rest);
-        const uint32_t d = take_line(banks, &rest);
-
-        return degree_of_four(a, b, c, d);
-    }
-}
-
-/* Lines of addresses that never descend: equal lines are neighbours. On entry lines->banks[0] is each lane's own banks. */
-WMI_TARGET static inline void group_ascending(const uint64_t address[WM_LANES], unsigned phases, struct fast_lines *lines)
-{
-    const unsigned phase_lanes = WM_LANES / phases;
-    static const uint32_t phase_starts[] = {0, 0x1, 0x00010001, 0, 0x01010101};
-    uint32_t merged[WM_LANES];
-    unsigned leader = 0;
-
-    lines->leaders = changes(address, WMI_LINE_SHIFT);
-    lines->sectors = wmi_popcount(changes(address, WMI_SECTOR_SHIFT));
-    lines->distinct = wmi_popcount(changes(address, 0));
-    if (phases == 1) {
-        if (lines->leaders != UINT32_MAX)
-            merge_runs(lines->leaders, lines->banks[0]);
-        return;
-    }
-    memcpy(merged, lines->banks[0], sizeof merged);
-    merge_runs(lines->leaders | phase_starts[phases], merged);
-    memset(lines->banks, 0, phases * sizeof lines->banks[0]);
-    for (uint32_t rest = lines->leaders | phase_starts[phases]; rest; rest &= rest - 1) {
-        const unsigned lane = wmi_log2(rest);
-
-        leader = lines->leaders >> lane & 1 ? lane : leader;
-        lines->banks[lane / phase_lanes][leader] = merged[lane];
-    }
-}
-
-/* Lines of addresses in any order. On entry lines->banks[0] is each lane's own banks. */
-WMI_TARGET static inline void group_any(const uint64_t address[WM_LANES], unsigned words, unsigned phases,
-                                        struct fast_lines *lines)
-{
-    const unsigned phase_shift = wmi_log2(WM_LANES / phases);
-    uint8_t slots[FAST_SLOTS];
-    uint16_t slot_of_lane[WM_LANES];
-    uint32_t own[WM_LANES];
-    uint8_t sectors[WM_LANES] = {0};
-    uint64_t packed[WM_LANES / 8];
-    unsigned bits = 0;
-    uint32_t leaders = 0;
-
-    memset(slots, 0, sizeof slots);
-    memcpy(own, lines->banks[0], sizeof own);
-    memset(lines->banks, 0, phases * sizeof lines->banks[0]);
-    for (unsigned lane = 0; lane < WM_LANES; lane++) {
-        const uint32_t folded = (uint32_t)(address[lane] >> WMI_LINE_SHIFT) ^ (uint32_t)(address[lane] >> 39);
-
-        slot_of_lane[lane] = (uint16_t)((folded * UINT32_C(0x9E3779B1)) >> 23);
-    }
-    for (unsigned lane = 0; lane < WM_LANES; lane++) {
-        unsigned slot = slot_of_lane[lane];
-        unsigned leader = lane;
-
-        while (slots[slot] && (address[slots[slot] - 1U] ^ address[lane]) >> WMI_LINE_SHIFT)
-            slot = (slot + 1) % FAST_SLOTS;
-        if (slots[slot]) {
-            leader = slots[slot] - 1U;
-        } else {
-            slots[slot] = (uint8_t)(lane + 1);
-            leaders |= UINT32_C(1) << lane;
-        }
-        lines->banks[lane >> phase_shift][leader] |= own[lane];
-        sectors[leader] |= (uint8_t)(1U << (address[lane] >> WMI_SECTOR_SHIFT & 3));
-    }
-    lines->leaders = leaders;
-    memcpy(packed, sectors, sizeof packed);
-    lines->sectors = 0;
-    for (unsigned i = 0; i < WM_LANES / 8; i++)
-        lines->sectors += (uint32_t)__builtin_popcountll(packed[i]);
-    /* Every distinct address of 4 bytes or more is `words` bits of its line. */
-    for (unsigned lane = 0; lane < WM_LANES; lane++) {
-        uint32_t all = lines->banks[0][lane];
-
-        for (unsigned phase = 1; phase < phases; phase++)
-            all |= lines->banks[phase][lane];
-        bits += wmi_popcount(all);
-    }
-    lines->distinct = bits / words;
-}
-
-/* Lines by tag bank: bit i of set[b] is leader i in bank b. */
-WMI_TARGET static inline unsigned tag_sets(const struct wm_profile *profile, const uint64_t address[WM_LANES],
-                                           uint32_t leaders, uint32_t set[4])
-{
-    uint32_t bit[2];
-    unsigned most = 0;
-
-    if ((leaders & (leaders - 1)) == 0) {
-        set[0] = leaders;
-        set[1] = set[2] = set[3] = 0;
-        return 1;
-    }
-    parities(address, profile, bit);
-    set[0] = leaders & ~bit[0] & ~bit[1];
-    set[1] = leaders & bit[0] & ~bit[1];
-    set[2] = leaders & ~bit[0] & bit[1];
-    set[3] = leaders & bit[0] & bit[1];
-    for (unsigned bank = 0; bank < 4; bank++)
-        most = wmi_popcount(set[bank]) > most ? wmi_popcount(set[bank]) : most;
-    return most;
-}
-
-/* Data passes with every tag wavefront by itself. */
-WMI_TARGET static inline unsigned passes_by_wavefront(const struct fast_lines *lines, const uint32_t set[4],
-                                                      unsigned wavefronts, unsigned phases)
-{
-    unsigned passes = 0;
-
-    if (wavefronts == 1 && (lines->leaders & (lines->leaders - 1)) == 0) {
-        for (unsigned phase = 0; phase < phases; phase++)
-            passes += lines->banks[phase][wmi_log2(lines->leaders)] != 0;
-        return passes;
-    }
-    for (unsigned phase = 0; phase < phases; phase++) {
-        const uint32_t *banks = lines->banks[phase];
-        uint32_t set0 = set[0];
-        uint32_t set1 = set[1];
-        uint32_t set2 = set[2];
-        uint32_t set3 = set[3];
-
-        for (unsigned w = 0; w < wavefronts; w++) {
-            const uint32_t a = take_line(banks, &set0);
-            const uint32_t b = take_line(banks, &set1);
-            const uint32_t c = take_line(banks, &set2);
-            const uint32_t d = take_line(banks, &set3);
-
-            passes += degree_of_four(a, b, c, d);
-        }
-    }
-    return passes;
-}
-
-/* Data passes of a store: the first tag wavefronts together, each later one by itself. */
-WMI_TARGET static inline unsigned passes_of_store(const struct wm_profile *profile, unsigned width,
-                                                  struct fast_lines *lines, uint32_t set[4], unsigned wavefronts,
-                                                  unsigned phases)
-{
-    const unsigned merged = profile->store_merge[wmi_log2(width)];
-    unsigned passes = 0;
-
-    if (wavefronts > merged) {
-        uint32_t later = 0;
-
-        for (unsigned bank = 0; bank < 4; bank++) {
-            for (unsigned w = 0; w < merged; w++)
-                set[bank] &= set[bank] - 1;
-            later |= set[bank];
-        }
-        passes = passes_by_wavefront(lines, set, wavefronts - merged, phases);
-        lines->leaders &= ~later;
-        for (; later; later &= later - 1) {
-            for (unsigned phase = 0; phase < phases; phase++)
-                lines->banks[phase][wmi_log2(later)] = 0;
-        }
-    }
-    for (unsigned phase = 0; phase < phases; phase++)
-        passes += degree_of_phase(lines, phase);
-    return passes;
-}
-
-WMI_TARGET static inline void fast_global(const struct wm_profile *profile, const struct wm_access *access,
-                                          const uint64_t address[WM_LANES], struct fast_lines *lines, unsigned phases,
-                                          struct wm_counts *out)
-{
-    const unsigned line_count = wmi_popcount(lines->leaders);
-    uint32_t set[4];
-    const unsigned wavefronts = tag_sets(profile, address, lines->leaders, set);
-    unsigned passes = 0;
-
-    if (access->opcode.operation == WM_ST) {
-        passes = passes_of_store(profile, access->opcode.width_bytes, lines, set, wavefronts, phases);
-    } else if (!wmi_hits_l1(access)) {
-        passes = passes_by_wavefront(lines, set, wavefronts, phases);
-    } else {
-        for (unsigned phase = 0; phase < phases; phase++)
-            passes += degree_of_phase(lines, phase);
-    }
-    *out = (struct wm_counts){
-        .requests = 1,
-        .lines = line_count,
-        .sectors = lines->sectors,
-        .sectors_ideal = (lines->distinct * access->opcode.width_bytes + 31) / 32,
-        .tag_wavefronts = wavefronts,
-        .lsu_wavefronts = passes,
-        .l2_requests = line_count,
-        .l2_sectors = lines->sectors,
-    };
-}
-
-WMI_TARGET static inline void fast_shared(const struct fast_lines *lines, unsigned phases, struct wm_counts *out)
-{
-    unsigned wavefronts = 0;
-    unsigned ways = 0;
-    unsigned busy = 0;
-
-    for (unsigned phase = 0; phase < phases; phase++) {
-        const unsigned passes = degree_of_phase(lines, phase);
-
-        wavefronts += passes;
-        busy += passes > 0;
-        ways = passes > ways ? passes : ways;
-    }
-    *out = (struct wm_counts){
-        .shared_wavefronts = wavefronts,
-        .shared_wavefronts_ideal = busy,
-        .bank_conflicts = wavefronts - busy,
-        .ways = ways,
-    };
-}
-
-/* Which partners of a load share their addresses: bit 0: lanes i and i ^ 1, bit 1: lanes i and i ^ 2. */
-WMI_TARGET static inline unsigned shared_pairs(const uint64_t address[WM_LANES])
-{
-    uint64_t by_one = 0;
-    uint64_t by_two = 0;
-
-    for (unsigned lane = 0; lane < WM_LANES; lane += 4) {
-        by_one |= (address[lane] ^ address[lane + 1]) | (address[lane + 2] ^ address[lane + 3]);
-        by_two |= (address[lane] ^ address[lane + 2]) | (address[lane + 1] ^ address[lane + 3]);
-    }
-    return (unsigned)(by_one == 0) | (unsigned)(by_two == 0) << 1;
-}
 
 /* Gives inactive lanes the address of the active lane before them, those at the front that of the first. */
-WMI_TARGET static inline void fill_lanes(const uint64_t address[WM_LANES], uint32_t active, uint64_t filled[WM_LANES])
+WMI_INLINE void fill_lanes(const uint64_t address[WM_LANES], uint32_t active, uint64_t filled[WM_LANES])
 {
     uint64_t last = address[wmi_log2(active)];
 
@@ -322,43 +80,381 @@ WMI_TARGET static inline void fill_lanes(const uint64_t address[WM_LANES], uint3
     }
 }
 
+/* For each of several fours of lines, whose banks stand in rows: the most that share a bank, summed. Rows are a multiple of
+ * a `numbers` (a vector of the compiler's) long. */
+WMI_INLINE unsigned degrees_of_four(const uint32_t line[4][WM_LANES], unsigned fours)
+{
+    const unsigned step = sizeof(numbers) / sizeof(uint32_t);
+    numbers sum = {0};
+    unsigned passes = 0;
+
+    for (unsigned i = 0; i < fours; i += step) {
+        numbers a, b, c, d;
+
+        memcpy(&a, &line[0][i], sizeof a);
+        memcpy(&b, &line[1][i], sizeof b);
+        memcpy(&c, &line[2][i], sizeof c);
+        memcpy(&d, &line[3][i], sizeof d);
+        /* a comparison gives all bits, which is -1 */
+        sum -= (numbers)((a | b | c | d) != 0);
+        sum -= (numbers)(((a & b) | (c & d) | ((a | b) & (c | d))) != 0);
+        sum -= (numbers)(((a & b & (c | d)) | (c & d & (a | b))) != 0);
+        sum -= (numbers)((a & b & c & d) != 0);
+    }
+    for (unsigned i = 0; i < step; i++)
+        passes += sum[i];
+    return passes;
+}
+
+/* Takes the first line out of a set and returns its banks; banks[WM_LANES] where the set is empty. */
+WMI_INLINE uint32_t take_line(const uint32_t banks[WM_LANES + 1], uint32_t *set)
+{
+    const int leader = __builtin_ctzll(*set | UINT64_C(1) << WM_LANES);
+
+    *set &= *set - 1;
+    return banks[leader];
+}
+
+WMI_INLINE unsigned passes_by_wavefront(const struct vec *banks, unsigned phases, const uint32_t set[4],
+                                        unsigned wavefronts)
+{
+    const unsigned step = sizeof(numbers) / sizeof(uint32_t);
+    const unsigned rows = (wavefronts + step - 1) & ~(step - 1);
+    unsigned passes = 0;
+
+    for (unsigned phase = 0; phase < phases; phase++) {
+        uint32_t line[4][WM_LANES];
+        uint32_t here[WM_LANES + 1];
+        uint32_t rest[4] = {set[0], set[1], set[2], set[3]};
+
+        memcpy(here, banks[phase].at, sizeof banks[phase].at);
+        here[WM_LANES] = 0;
+        for (unsigned w = 0; w < rows; w++) {
+            line[0][w] = take_line(here, &rest[0]);
+            line[1][w] = take_line(here, &rest[1]);
+            line[2][w] = take_line(here, &rest[2]);
+            line[3][w] = take_line(here, &rest[3]);
+        }
+        passes += degrees_of_four((const uint32_t(*)[WM_LANES])line, rows);
+    }
+    return passes;
+}
+#endif
+
+/* The lines of an access, each named by its first lane, its leader. */
+struct fast_lines {
+    uint32_t leaders;    /* bit i: lane i is the first of its line */
+    unsigned sectors;    /* distinct sectors */
+    unsigned distinct;   /* distinct addresses */
+    struct vec id;       /* each lane's line */
+    struct vec banks[4]; /* by phase: the banks that its lanes touch in a line, at the line's leader */
+};
+
+/* Sectors that banks belong to: eight banks are one. */
+WMI_INLINE unsigned sectors_of(uint32_t banks)
+{
+    banks |= banks >> 4;
+    banks |= banks >> 2;
+    banks |= banks >> 1;
+    return wmi_popcount(banks & UINT32_C(0x01010101));
+}
+
+/* Equal words of a phase are left once, in addresses that never descend. *own: each lane's banks. */
+WMI_INLINE void merge_ascending(const struct reading *r, uint32_t active, unsigned phases, struct vec *own)
+{
+    const uint32_t starts = changes(r, 2) | phase_starts(phases);
+
+    if (active == UINT32_MAX || phases == 1)
+        keep(own, starts, own); /* what inactive lanes repeat is there anyway */
+    else {
+        keep(own, active, own);
+        merge_runs(own, starts);
+    }
+}
+
+/* Banks of lines from those of runs of lanes that begin at a line's or a phase's first lane. */
+WMI_INLINE void split_phases(const struct vec *merged, uint32_t leaders, unsigned phases, struct vec banks[4])
+{
+    for (unsigned phase = 0; phase < phases; phase++) {
+        const uint32_t here = phase_lanes(phases, phase);
+        const uint32_t start = here & (0U - here);
+
+        keep(merged, here & leaders, &banks[phase]);
+        if (!(start & leaders)) {
+            /* the line began in a phase before: its leader is the last one below */
+            const unsigned leader = 31U - (unsigned)__builtin_clz(leaders & (start - 1));
+
+            put(&banks[phase], leader, or_of(merged, start));
+        }
+    }
+}
+
+/* Lines of any order: equal ones are looked for. own: banks of active lanes. Returns 0 where that is left to the
+ * reference. */
+WMI_INLINE int gather_lines(const struct reading *r, const struct vec *own, unsigned width, unsigned phases,
+                            struct fast_lines *lines)
+{
+    const unsigned words = width > 4 ? width / 4 : 1;
+    uint32_t rest;
+    uint32_t alone; /* lines of one lane */
+
+    line_ids(r, &lines->id);
+    lines->leaders = firsts(&lines->id);
+    lines->sectors = wmi_popcount(lines->leaders);
+    lines->distinct = lines->sectors;
+    alone = lines->leaders;
+    rest = ~lines->leaders;
+    while (rest) {
+        const uint32_t same = equal_to(&lines->id, wmi_log2(rest));
+
+        rest &= ~same;
+        alone &= ~same;
+    }
+    for (unsigned phase = 0; phase < phases; phase++)
+        keep(own, alone & phase_lanes(phases, phase), &lines->banks[phase]);
+    rest = ~lines->leaders;
+    while (rest) {
+        const uint32_t same = equal_to(&lines->id, wmi_log2(rest));
+        const unsigned leader = wmi_log2(same);
+        const uint32_t all = or_of(own, same);
+
+        rest &= ~same;
+        lines->sectors += sectors_of(all) - 1;
+        lines->distinct += wmi_popcount(all) / words - 1;
+        for (unsigned phase = 0; phase < phases; phase++)
+            put(&lines->banks[phase], leader, or_of(own, same & phase_lanes(phases, phase)));
+    }
+    if (width < 4 && lines->leaders != UINT32_MAX) {
+        if (r->differ >> 32)
+            return 0;
+        lines->distinct = wmi_popcount(firsts(&r->low));
+    }
+    return 1;
+}
+
+/* Lines by tag bank: bit i of set[b] is leader i in bank b. Returns the largest number. */
+WMI_INLINE unsigned tag_sets(const struct wm_profile *profile, const struct fast_lines *lines, uint32_t set[4])
+{
+    uint32_t bit[2];
+    unsigned most = 0;
+
+    tag_bits(&lines->id, profile, bit);
+    set[0] = lines->leaders & ~bit[0] & ~bit[1];
+    set[1] = lines->leaders & bit[0] & ~bit[1];
+    set[2] = lines->leaders & ~bit[0] & bit[1];
+    set[3] = lines->leaders & bit[0] & bit[1];
+    WMI_UNROLL
+    for (unsigned bank = 0; bank < 4; bank++)
+        most = wmi_popcount(set[bank]) > most ? wmi_popcount(set[bank]) : most;
+    return most;
+}
+
+/* Data passes of some lines, all their tag wavefronts together. */
+WMI_INLINE unsigned passes_of_lines(const struct vec *banks, uint32_t leaders, unsigned phases)
+{
+    unsigned passes = 0;
+
+    for (unsigned phase = 0; phase < phases; phase++) {
+        struct wmi_phase_counts counts;
+        struct vec some;
+
+        keep(&banks[phase], leaders, &some);
+        count_phases(&some, 1, &counts);
+        passes += counts.sum;
+    }
+    return passes;
+}
+
+/* Data passes of all lines together. own: the banks of each lane. */
+WMI_INLINE unsigned passes_together(const struct reading *r, uint32_t active, struct vec *own,
+                                    const struct fast_lines *lines, unsigned phases, int ascending)
+{
+    struct wmi_phase_counts counts;
+
+    if (ascending)
+        merge_ascending(r, active, phases, own);
+    else if (lines->leaders != UINT32_MAX)
+        return passes_of_lines(lines->banks, UINT32_MAX, phases);
+    count_phases(own, phases, &counts);
+    return counts.sum;
+}
+
+/* Data passes of `merged` tag wavefronts together and each later one by itself. */
+WMI_INLINE unsigned passes_apart(const struct vec *banks, unsigned phases, uint32_t leaders, uint32_t set[4],
+                                 unsigned wavefronts, unsigned merged)
+{
+    uint32_t later = 0;
+
+    if (merged == 0)
+        return passes_by_wavefront(banks, phases, set, wavefronts);
+    for (unsigned bank = 0; bank < 4; bank++) {
+        for (unsigned w = 0; w < merged; w++)
+            set[bank] &= set[bank] - 1;
+        later |= set[bank];
+    }
+    return passes_of_lines(banks, leaders & ~later, phases) +
+           passes_by_wavefront(banks, phases, set, wavefronts - merged);
+}
+
+/* Tag wavefronts that share data passes. */
+WMI_INLINE unsigned merged_wavefronts(const struct wm_profile *profile, const struct wm_access *access)
+{
+    if (access->opcode.operation == WM_ST)
+        return profile->store_merge[wmi_log2(access->opcode.width_bytes)];
+    return wmi_hits_l1(access) ? WM_LANES : 0;
+}
+
+/* Global accesses that touch more than one line. */
+WMI_INLINE int fast_global(const struct wm_profile *profile, const struct wm_access *access, const struct reading *r,
+                           struct wm_counts *out)
+{
+    const unsigned width = access->opcode.width_bytes;
+    const unsigned words = width > 4 ? width / 4 : 1;
+    const unsigned phases = words;
+    const unsigned merged = merged_wavefronts(profile, access);
+    const int ascending = !(r->differ >> 32) && ascends(r);
+    struct fast_lines lines;
+    struct vec own;
+    uint32_t set[4];
+    unsigned wavefronts;
+    unsigned passes;
+
+    bank_masks(&r->low, words, &own);
+    if (ascending) {
+        shift_right(&r->low, WMI_LINE_SHIFT, &lines.id);
+        lines.leaders = changes(r, WMI_LINE_SHIFT);
+        lines.sectors = wmi_popcount(changes(r, WMI_SECTOR_SHIFT));
+        lines.distinct = wmi_popcount(changes(r, 0));
+    } else {
+        keep(&own, access->mask, &own);
+        if (!gather_lines(r, &own, width, phases, &lines))
+            return 0;
+    }
+    wavefronts = tag_sets(profile, &lines, set);
+    if (wavefronts <= (merged ? merged : 1)) {
+        passes = passes_together(r, access->mask, &own, &lines, phases, ascending);
+    } else {
+        if (ascending) {
+            keep(&own, access->mask, &own);
+            if (lines.leaders != UINT32_MAX)
+                merge_runs(&own, lines.leaders | phase_starts(phases));
+            split_phases(&own, lines.leaders, phases, lines.banks);
+        }
+        passes = passes_apart(lines.banks, phases, lines.leaders, set, wavefronts, merged);
+    }
+    *out = (struct wm_counts){
+        .requests = 1,
+        .lines = wmi_popcount(lines.leaders),
+        .sectors = lines.sectors,
+        .sectors_ideal = (lines.distinct * width + 31) / 32,
+        .tag_wavefronts = wavefronts,
+        .lsu_wavefronts = passes,
+        .l2_requests = wmi_popcount(lines.leaders),
+        .l2_sectors = lines.sectors,
+    };
+    return 1;
+}
+
+WMI_INLINE void shared_result(unsigned wavefronts, unsigned busy, unsigned ways, struct wm_counts *out)
+{
+    *out = (struct wm_counts){
+        .shared_wavefronts = wavefronts,
+        .shared_wavefronts_ideal = busy,
+        .bank_conflicts = wavefronts - busy,
+        .ways = ways,
+    };
+}
+
+/* Phases with an active lane. */
+WMI_INLINE unsigned busy_phases(uint32_t active, unsigned phases)
+{
+    unsigned busy = 0;
+
+    for (unsigned phase = 0; phase < phases; phase++)
+        busy += (active & phase_lanes(phases, phase)) != 0;
+    return busy;
+}
+
+/* Shared accesses that touch more than one row of banks. */
+WMI_INLINE int fast_shared(const struct wm_access *access, const struct reading *r, unsigned words, unsigned phases,
+                           struct wm_counts *out)
+{
+    struct wmi_phase_counts counts;
+    struct vec own;
+
+    bank_masks(&r->low, words, &own);
+    if (ascends(r)) {
+        merge_ascending(r, access->mask, phases, &own);
+    } else {
+        struct vec word;
+
+        if (phases > 1 && access->mask != UINT32_MAX)
+            return 0;
+        shift_right(&r->low, 2, &word);
+        add_phase(&word, phases, &word);
+        keep(&own, firsts(&word), &own);
+    }
+    count_phases(&own, phases, &counts);
+    shared_result(counts.sum, counts.busy, counts.most, out);
+    return 1;
+}
+
+/* One line, or one row of banks: equal words merge, others are in different banks. */
+WMI_INLINE void fast_one_line(const struct wm_access *access, const struct reading *r, unsigned phases,
+                              struct wm_counts *out)
+{
+    const unsigned width = access->opcode.width_bytes;
+    const unsigned words = width > 4 ? width / 4 : 1;
+    const unsigned busy = phases == 1 ? 1 : busy_phases(access->mask, phases);
+    struct vec own;
+    uint32_t banks;
+    unsigned distinct;
+
+    if (access->opcode.space == WM_SHARED) {
+        shared_result(busy, busy, 1, out);
+        return;
+    }
+    bank_masks(&r->low, words, &own);
+    banks = or_of(&own, UINT32_MAX);
+    if (width >= 4)
+        distinct = wmi_popcount(banks) / words;
+    else
+        distinct = wmi_popcount(ascends(r) ? changes(r, 0) : firsts(&r->low));
+    *out = (struct wm_counts){
+        .requests = 1,
+        .lines = 1,
+        .sectors = sectors_of(banks),
+        .sectors_ideal = (distinct * width + 31) / 32,
+        .tag_wavefronts = 1,
+        .lsu_wavefronts = busy,
+        .l2_requests = 1,
+        .l2_sectors = sectors_of(banks),
+    };
+}
+
 WMI_TARGET int WMI_FAST(const struct wm_profile *profile, const struct wm_access *access, uint64_t refused,
                         struct wm_counts *out)
 {
     const unsigned width = access->opcode.width_bytes;
     const unsigned words = width > 4 ? width / 4 : 1;
     const int is_shared = access->opcode.space == WM_SHARED;
-    const uint64_t *address = access->address;
     unsigned phases = words;
-    uint64_t filled[WM_LANES];
-    struct fast_lines lines;
+    struct reading r;
 
-    if (access->mask != UINT32_MAX) {
-        if (is_shared && access->opcode.operation == WM_LD && phases > 1)
-            return 0;
-        fill_lanes(address, access->mask, filled);
-        address = filled;
-    }
-    if (any_bits(address) & refused)
+    read_lanes(access->address, access->mask, &r);
+    if ((r.any & refused) | r.differ >> (32 + WMI_LINE_SHIFT))
         return 0;
-    if (is_shared && access->opcode.operation == WM_LD && phases > 1 && (shared_pairs(address) & profile->load_merge))
-        phases /= 2;
-    bank_masks(address, words, lines.banks[0]);
-    for (unsigned phase = 0; phase < phases; phase++)
-        lines.banks[phase][WM_LANES] = 0;
-    if (access->mask != UINT32_MAX) {
-        for (unsigned lane = 0; lane < WM_LANES; lane++)
-            lines.banks[0][lane] &= 0U - (access->mask >> lane & 1);
+    if (is_shared && phases > 1 && access->opcode.operation == WM_LD) {
+        if (access->mask != UINT32_MAX)
+            return 0; /* which lanes count as partners is the reference's to say */
+        if (pairs_share(&r.low) & profile->load_merge)
+            phases /= 2;
     }
-    if (!descends(address))
-        group_ascending(address, phases, &lines);
-    else if (width >= 4 || is_shared)
-        group_any(address, words, phases, &lines);
-    else
-        return 0;
+    if (!(r.differ >> WMI_LINE_SHIFT)) {
+        fast_one_line(access, &r, phases, out);
+        return 1;
+    }
     if (is_shared)
-        fast_shared(&lines, phases, out);
-    else
-        fast_global(profile, access, address, &lines, phases, out);
-    return 1;
+        return fast_shared(access, &r, words, phases, out);
+    return fast_global(profile, access, &r, out);
 }

@@ -1,183 +1,330 @@
-/* The fast path with AVX2: four addresses to a vector. */
+/* The fast path with AVX2: eight lanes to a vector. */
 #include "model/model.h"
 
 #ifdef WMI_HAS_X86
 #include <immintrin.h>
 #include <string.h>
 
-#define WMI_TARGET __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#define FEATURES target("avx2,bmi,bmi2,lzcnt,popcnt")
+#define WMI_TARGET __attribute__((FEATURES))
+#define WMI_INLINE static inline __attribute__((always_inline, FEATURES))
 #define WMI_FAST wmi_fast_avx2
+#define WMI_VEC_IN_MEMORY
 
-WMI_TARGET static inline __m256i load_four(const uint64_t *address)
+typedef uint32_t numbers __attribute__((vector_size(32)));
+
+struct vec {
+    union {
+        __m256i eight[4];
+        uint32_t at[WM_LANES];
+    };
+};
+
+struct reading {
+    uint64_t any;
+    uint64_t differ;
+    struct vec low;
+    const uint64_t *address; /* of the access, or filled */
+    uint64_t filled[WM_LANES];
+};
+
+WMI_INLINE void fill_lanes(const uint64_t address[WM_LANES], uint32_t active, uint64_t filled[WM_LANES]);
+
+WMI_INLINE __m256i load_four(const uint64_t *address)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)address);
 }
 
-/* Four addresses and, in *before, each one's predecessor; the first lane's is the lane itself. */
-WMI_TARGET static inline __m256i load_pair(const uint64_t address[WM_LANES], unsigned lane, __m256i *before)
+WMI_INLINE uint32_t sign_bits(__m256i eight)
 {
-    const __m256i here = load_four(address + lane);
-
-    *before = lane ? load_four(address + lane - 1) : _mm256_permute4x64_epi64(here, 0x90);
-    return here;
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(eight));
 }
 
-WMI_TARGET static inline uint32_t sign_bits(__m256i four)
+/* Low halves of eight 64-bit numbers. */
+WMI_INLINE __m256i low_halves(__m256i first, __m256i second)
 {
-    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(four));
+    const __m256 low = _mm256_shuffle_ps(_mm256_castsi256_ps(first), _mm256_castsi256_ps(second), 0x88);
+
+    return _mm256_permute4x64_epi64(_mm256_castps_si256(low), 0xD8);
 }
 
-WMI_TARGET static inline uint64_t any_bits(const uint64_t address[WM_LANES])
+WMI_INLINE void read_lanes(const uint64_t address[WM_LANES], uint32_t active, struct reading *r)
 {
-    __m256i bits = load_four(address);
-    __m128i half;
+    __m256i differ = _mm256_setzero_si256();
+    __m256i first;
+    __m128i two;
+
+    if (active != UINT32_MAX) {
+        fill_lanes(address, active, r->filled);
+        address = r->filled;
+    }
+    r->address = address;
+    first = _mm256_set1_epi64x((long long)address[0]);
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++) {
+        const __m256i a = load_four(address + 8 * i);
+        const __m256i b = load_four(address + 8 * i + 4);
+
+        differ = _mm256_or_si256(differ, _mm256_or_si256(_mm256_xor_si256(a, first), _mm256_xor_si256(b, first)));
+        r->low.eight[i] = low_halves(a, b);
+    }
+    two = _mm_or_si128(_mm256_castsi256_si128(differ), _mm256_extracti128_si256(differ, 1));
+    r->differ = (uint64_t)_mm_cvtsi128_si64(_mm_or_si128(two, _mm_unpackhi_epi64(two, two)));
+    r->any = address[0] | r->differ;
+}
+
+WMI_INLINE void line_ids(const struct reading *r, struct vec *line)
+{
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++) {
+        line->eight[i] = low_halves(_mm256_srli_epi64(load_four(r->address + 8 * i), WMI_LINE_SHIFT),
+                                    _mm256_srli_epi64(load_four(r->address + 8 * i + 4), WMI_LINE_SHIFT));
+    }
+}
+
+WMI_INLINE void shift_right(const struct vec *v, unsigned count, struct vec *out)
+{
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++)
+        out->eight[i] = _mm256_srl_epi32(v->eight[i], _mm_cvtsi32_si128((int)count));
+}
+
+/* The predecessors of the lanes of vector i; the first lane's is the lane itself. */
+WMI_INLINE __m256i predecessors(const struct vec *v, unsigned i)
+{
+    const __m256i here = v->eight[i];
+
+    if (i == 0)
+        return _mm256_permutevar8x32_epi32(here, _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6));
+    return _mm256_alignr_epi8(here, _mm256_permute2x128_si256(v->eight[i - 1], here, 0x21), 12);
+}
+
+WMI_INLINE int ascends(const struct reading *r)
+{
+    const struct vec *v = &r->low;
+    __m256i above = _mm256_set1_epi32(-1);
 
     WMI_UNROLL
-    for (unsigned lane = 4; lane < WM_LANES; lane += 4)
-        bits = _mm256_or_si256(bits, load_four(address + lane));
-    half = _mm_or_si128(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
-    return (uint64_t)_mm_cvtsi128_si64(half) | (uint64_t)_mm_extract_epi64(half, 1);
+    for (unsigned i = 0; i < 4; i++) {
+        const __m256i larger = _mm256_max_epu32(v->eight[i], predecessors(v, i));
+
+        above = _mm256_and_si256(above, _mm256_cmpeq_epi32(larger, v->eight[i]));
+    }
+    return sign_bits(above) == 0xFF;
 }
 
-WMI_TARGET static inline uint32_t changes(const uint64_t address[WM_LANES], unsigned shift)
+WMI_INLINE uint32_t changes(const struct reading *r, unsigned shift)
 {
+    const struct vec *v = &r->low;
     const __m128i count = _mm_cvtsi32_si128((int)shift);
+    uint32_t same = 0;
+
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++) {
+        const __m256i difference = _mm256_srl_epi32(_mm256_xor_si256(v->eight[i], predecessors(v, i)), count);
+
+        same |= sign_bits(_mm256_cmpeq_epi32(difference, _mm256_setzero_si256())) << 8 * i;
+    }
+    return ~same | 1;
+}
+
+/* Every lane against all behind it. Within a lane's own vector, those up to itself are masked. */
+WMI_INLINE uint32_t firsts(const struct vec *v)
+{
+    const __m256i lane_number = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    __m256i repeats[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+                          _mm256_setzero_si256()};
     uint32_t bits = 0;
 
     WMI_UNROLL
-    for (unsigned lane = 0; lane < WM_LANES; lane += 4) {
-        __m256i before;
-        const __m256i here = load_pair(address, lane, &before);
-        const __m256i difference = _mm256_srl_epi64(_mm256_xor_si256(here, before), count);
+    for (unsigned i = 0; i < 4; i++) {
+        for (unsigned lane = 0; lane < 8; lane++) {
+            const __m256i one = _mm256_set1_epi32((int)v->at[8 * i + lane]);
+            const __m256i behind = _mm256_cmpgt_epi32(lane_number, _mm256_set1_epi32((int)lane));
 
-        bits |= (~sign_bits(_mm256_cmpeq_epi64(difference, _mm256_setzero_si256())) & 15U) << lane;
+            repeats[i] = _mm256_or_si256(repeats[i], _mm256_and_si256(behind, _mm256_cmpeq_epi32(one, v->eight[i])));
+            for (unsigned k = i + 1; k < 4; k++)
+                repeats[k] = _mm256_or_si256(repeats[k], _mm256_cmpeq_epi32(one, v->eight[k]));
+        }
+        bits |= sign_bits(repeats[i]) << 8 * i;
     }
-    return bits | 1;
+    return ~bits;
 }
 
-WMI_TARGET static inline int descends(const uint64_t address[WM_LANES])
+WMI_INLINE uint32_t equal_to(const struct vec *v, unsigned lane)
 {
-    __m256i borrow = _mm256_setzero_si256();
+    const __m256i one = _mm256_set1_epi32((int)v->at[lane]);
+    uint32_t bits = 0;
 
     WMI_UNROLL
-    for (unsigned lane = 0; lane < WM_LANES; lane += 4) {
-        __m256i before;
-        const __m256i here = load_pair(address, lane, &before);
-
-        borrow = _mm256_or_si256(borrow, _mm256_sub_epi64(here, before));
-    }
-    return sign_bits(borrow) != 0;
+    for (unsigned i = 0; i < 4; i++)
+        bits |= sign_bits(_mm256_cmpeq_epi32(one, v->eight[i])) << 8 * i;
+    return bits;
 }
 
-/* Both parities at once: a line has at most 41 bits, so each product folds to 32, and two of them share a lane. */
-WMI_TARGET static inline void parities(const uint64_t address[WM_LANES], const struct wm_profile *profile, uint32_t set[2])
+WMI_INLINE unsigned pairs_share(const struct vec *v)
 {
-    const __m256i low = _mm256_set1_epi64x((long long)profile->tag_bank_mask[0]);
-    const __m256i high = _mm256_set1_epi64x((long long)profile->tag_bank_mask[1]);
-    uint32_t bits[2] = {0, 0};
+    __m256i by_one = _mm256_set1_epi32(-1);
+    __m256i by_two = _mm256_set1_epi32(-1);
 
     WMI_UNROLL
-    for (unsigned lane = 0; lane < WM_LANES; lane += 4) {
-        const __m256i line = _mm256_srli_epi64(load_four(address + lane), WMI_LINE_SHIFT);
-        __m256i a = _mm256_and_si256(line, low);
-        __m256i b = _mm256_and_si256(line, high);
+    for (unsigned i = 0; i < 4; i++) {
+        const __m256i here = v->eight[i];
+
+        by_one = _mm256_and_si256(by_one, _mm256_cmpeq_epi32(here, _mm256_shuffle_epi32(here, 0xB1)));
+        by_two = _mm256_and_si256(by_two, _mm256_cmpeq_epi32(here, _mm256_shuffle_epi32(here, 0x4E)));
+    }
+    return (unsigned)(sign_bits(by_one) == 0xFF) | (unsigned)(sign_bits(by_two) == 0xFF) << 1;
+}
+
+/* Both parities at once: each folds to a half of its lane, then both together to the half's top bit. */
+WMI_INLINE void tag_bits(const struct vec *line, const struct wm_profile *profile, uint32_t bit[2])
+{
+    const __m256i mask_0 = _mm256_set1_epi32((int)(uint32_t)profile->tag_bank_mask[0]);
+    const __m256i mask_1 = _mm256_set1_epi32((int)(uint32_t)profile->tag_bank_mask[1]);
+
+    bit[0] = 0;
+    bit[1] = 0;
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++) {
+        __m256i a = _mm256_and_si256(line->eight[i], mask_0);
+        __m256i b = _mm256_and_si256(line->eight[i], mask_1);
         __m256i both;
 
-        a = _mm256_xor_si256(a, _mm256_srli_epi64(a, 32));
-        b = _mm256_xor_si256(b, _mm256_slli_epi64(b, 32));
-        both = _mm256_blend_epi32(a, b, 0xAA);
-        both = _mm256_xor_si256(both, _mm256_slli_epi32(both, 16));
-        both = _mm256_xor_si256(both, _mm256_slli_epi32(both, 8));
-        both = _mm256_xor_si256(both, _mm256_slli_epi32(both, 4));
-        both = _mm256_xor_si256(both, _mm256_slli_epi32(both, 2));
-        both = _mm256_xor_si256(both, _mm256_slli_epi32(both, 1));
-        bits[0] |= sign_bits(_mm256_slli_epi64(both, 32)) << lane;
-        bits[1] |= sign_bits(both) << lane;
+        a = _mm256_xor_si256(a, _mm256_srli_epi32(a, 16));
+        b = _mm256_xor_si256(b, _mm256_slli_epi32(b, 16));
+        both = _mm256_blend_epi16(a, b, 0xAA);
+        both = _mm256_xor_si256(both, _mm256_slli_epi16(both, 8));
+        both = _mm256_xor_si256(both, _mm256_slli_epi16(both, 4));
+        both = _mm256_xor_si256(both, _mm256_slli_epi16(both, 2));
+        both = _mm256_xor_si256(both, _mm256_slli_epi16(both, 1));
+        bit[0] |= sign_bits(_mm256_slli_epi32(both, 16)) << 8 * i;
+        bit[1] |= sign_bits(both) << 8 * i;
     }
-    set[0] = bits[0];
-    set[1] = bits[1];
 }
 
-WMI_TARGET static inline void bank_masks(const uint64_t address[WM_LANES], unsigned words, uint32_t out[WM_LANES])
+WMI_INLINE void bank_masks(const struct vec *low, unsigned words, struct vec *out)
 {
     const __m256i ones = _mm256_set1_epi32((1 << words) - 1);
     const __m256i low_five = _mm256_set1_epi32(31);
 
     WMI_UNROLL
-    for (unsigned lane = 0; lane < WM_LANES; lane += 8) {
-        const __m256 first = _mm256_castsi256_ps(load_four(address + lane));
-        const __m256 second = _mm256_castsi256_ps(load_four(address + lane + 4));
-        const __m256i eight =
-            _mm256_permute4x64_epi64(_mm256_castps_si256(_mm256_shuffle_ps(first, second, 0x88)), 0xD8);
-        const __m256i bank = _mm256_and_si256(_mm256_srli_epi32(eight, 2), low_five);
+    for (unsigned i = 0; i < 4; i++) {
+        const __m256i bank = _mm256_and_si256(_mm256_srli_epi32(low->eight[i], 2), low_five);
 
-        _mm256_storeu_si256((__m256i *)(void *)(out + lane), _mm256_sllv_epi32(ones, bank));
+        out->eight[i] = _mm256_sllv_epi32(ones, bank);
     }
 }
 
-/* Adds two numbers held bit by bit, one to each 32-bit column: `count` planes each, count + 1 in the sum. */
-WMI_TARGET static inline void add_planes(const __m128i a[5], const __m128i b[5], unsigned count, __m128i sum[6])
+WMI_INLINE void add_phase(const struct vec *v, unsigned phases, struct vec *out)
 {
-    __m128i carry = _mm_and_si128(a[0], b[0]);
+    const unsigned shift = wmi_log2(phases);
 
-    sum[0] = _mm_xor_si128(a[0], b[0]);
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++)
+        out->eight[i] = _mm256_or_si256(v->eight[i], _mm256_set1_epi32((int)((uint32_t)i << shift >> 2 << 30)));
+}
+
+/* All bits of the lanes of vector i that `lanes` names. */
+WMI_INLINE __m256i lane_mask(uint32_t lanes, unsigned i)
+{
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)(lanes >> 8 * i)), bit), bit);
+}
+
+WMI_INLINE void keep(const struct vec *v, uint32_t lanes, struct vec *out)
+{
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++)
+        out->eight[i] = _mm256_and_si256(v->eight[i], lane_mask(lanes, i));
+}
+
+WMI_INLINE uint32_t or_of(const struct vec *v, uint32_t lanes)
+{
+    __m256i bits = _mm256_setzero_si256();
+    __m128i half;
+    uint64_t two;
+
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++)
+        bits = _mm256_or_si256(bits, _mm256_and_si256(v->eight[i], lane_mask(lanes, i)));
+    half = _mm_or_si128(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+    two = (uint64_t)_mm_cvtsi128_si64(_mm_or_si128(half, _mm_unpackhi_epi64(half, half)));
+    return (uint32_t)(two | two >> 32);
+}
+
+/* Adds two numbers held bit by bit, one to each 32-bit column: `count` planes each, count + 1 in the sum, a. */
+WMI_INLINE void add_planes(__m256i a[6], const __m256i b[6], unsigned count)
+{
+    __m256i carry = _mm256_and_si256(a[0], b[0]);
+
+    a[0] = _mm256_xor_si256(a[0], b[0]);
     WMI_UNROLL
     for (unsigned k = 1; k < count; k++) {
-        const __m128i either = _mm_xor_si128(a[k], b[k]);
+        const __m256i either = _mm256_xor_si256(a[k], b[k]);
+        const __m256i both = _mm256_and_si256(a[k], b[k]);
 
-        sum[k] = _mm_xor_si128(either, carry);
-        carry = _mm_or_si128(_mm_and_si128(a[k], b[k]), _mm_and_si128(either, carry));
+        a[k] = _mm256_xor_si256(either, carry);
+        carry = _mm256_or_si256(both, _mm256_and_si256(either, carry));
     }
-    sum[count] = carry;
+    a[count] = carry;
 }
 
-WMI_TARGET static inline unsigned busiest(const uint32_t banks[WM_LANES])
+/* Counts of eight lanes, `planes` bits each: the largest of their sums. */
+WMI_INLINE unsigned largest_sum(__m256i plane[6], unsigned planes)
 {
-    const __m256i *eight = (const __m256i *)(const void *)banks;
-    const __m256i x0 = _mm256_loadu_si256(eight);
-    const __m256i x1 = _mm256_loadu_si256(eight + 1);
-    const __m256i x2 = _mm256_loadu_si256(eight + 2);
-    const __m256i x3 = _mm256_loadu_si256(eight + 3);
-    const __m256i one_a = _mm256_xor_si256(x0, x1);
-    const __m256i two_a = _mm256_and_si256(x0, x1);
-    const __m256i one_b = _mm256_xor_si256(x2, x3);
-    const __m256i two_b = _mm256_and_si256(x2, x3);
-    const __m256i carry = _mm256_and_si256(one_a, one_b);
-    const __m256i either = _mm256_xor_si256(two_a, two_b);
-    const __m256i plane[3] = {_mm256_xor_si256(one_a, one_b), _mm256_xor_si256(either, carry),
-                              _mm256_or_si256(_mm256_and_si256(two_a, two_b), _mm256_and_si256(either, carry))};
-    __m128i low[5];
-    __m128i high[5];
-    __m128i sum[6];
+    __m256i partner[6];
     uint32_t candidates = UINT32_MAX;
     unsigned most = 0;
 
     WMI_UNROLL
-    for (unsigned k = 0; k < 3; k++) {
-        low[k] = _mm256_castsi256_si128(plane[k]);
-        high[k] = _mm256_extracti128_si256(plane[k], 1);
-    }
-    add_planes(low, high, 3, sum);
+    for (unsigned k = 0; k < planes; k++)
+        partner[k] = _mm256_permute2x128_si256(plane[k], plane[k], 0x01);
+    add_planes(plane, partner, planes);
     WMI_UNROLL
-    for (unsigned k = 0; k < 4; k++) {
-        low[k] = sum[k];
-        high[k] = _mm_shuffle_epi32(sum[k], 0xEE);
-    }
-    add_planes(low, high, 4, sum);
+    for (unsigned k = 0; k < planes + 1; k++)
+        partner[k] = _mm256_shuffle_epi32(plane[k], 0x4E);
+    add_planes(plane, partner, planes + 1);
     WMI_UNROLL
-    for (unsigned k = 0; k < 5; k++) {
-        low[k] = sum[k];
-        high[k] = _mm_shuffle_epi32(sum[k], 0x55);
-    }
-    add_planes(low, high, 5, sum);
+    for (unsigned k = 0; k < planes + 2; k++)
+        partner[k] = _mm256_shuffle_epi32(plane[k], 0xB1);
+    add_planes(plane, partner, planes + 2);
     WMI_UNROLL
-    for (unsigned k = 6; k-- > 0;) {
-        const uint32_t better = candidates & (uint32_t)_mm_cvtsi128_si32(sum[k]);
+    for (unsigned k = planes + 3; k-- > 0;) {
+        const uint32_t better = candidates & (uint32_t)_mm_cvtsi128_si32(_mm256_castsi256_si128(plane[k]));
 
         candidates = better ? better : candidates;
         most |= (unsigned)(better != 0) << k;
     }
     return most;
+}
+
+WMI_INLINE void count_phases(const struct vec *v, unsigned phases, struct wmi_phase_counts *out)
+{
+    const __m256i *x = v->eight;
+
+    if (phases == 1) {
+        __m256i plane[6] = {_mm256_xor_si256(x[0], x[1]), _mm256_and_si256(x[0], x[1])};
+        const __m256i other[6] = {_mm256_xor_si256(x[2], x[3]), _mm256_and_si256(x[2], x[3])};
+
+        add_planes(plane, other, 2);
+        out->sum = largest_sum(plane, 3);
+        out->most = out->sum;
+        out->busy = out->sum != 0;
+        return;
+    }
+    *out = (struct wmi_phase_counts){0, 0, 0};
+    for (unsigned phase = 0; phase < phases; phase++) {
+        __m256i two[6] = {_mm256_xor_si256(x[2 * phase % 4], x[2 * phase % 4 + 1]),
+                          _mm256_and_si256(x[2 * phase % 4], x[2 * phase % 4 + 1])};
+        __m256i one[6] = {x[phase]};
+        const unsigned passes = phases == 2 ? largest_sum(two, 2) : largest_sum(one, 1);
+
+        out->sum += passes;
+        out->most = passes > out->most ? passes : out->most;
+        out->busy += passes > 0;
+    }
 }
 
 #include "model/fast.h"

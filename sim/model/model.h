@@ -138,6 +138,13 @@ static inline int wmi_hits_l1(const struct wm_access *access)
     return access->l1 == WM_L1_HIT && access->opcode.cache != WM_CACHE_CG && access->opcode.cache != WM_CACHE_CV;
 }
 
+/* What a fast path finds of the phases of an access: the passes of all, the most of one, the phases that have any. */
+struct wmi_phase_counts {
+    unsigned sum;
+    unsigned most;
+    unsigned busy;
+};
+
 /* A fast path for loads and stores of at most 16 bytes a lane with at least one active lane. refused: address bits that
  * must be zero. Returns 0, with *out untouched, for an access that it leaves to the reference path. */
 typedef int wmi_fast_function(const struct wm_profile *profile, const struct wm_access *access, uint64_t refused,
