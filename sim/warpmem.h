@@ -324,17 +324,46 @@ enum wm_format {
     WM_FORMAT_AUTO = 0,     /* by content */
     WM_FORMAT_TEXT = 1,     /* warpmem's own text trace */
     WM_FORMAT_ACCELSIM = 2, /* Accel-Sim .traceg, versions 3 to 5, or kernelslist.g */
-    WM_FORMAT_NVBIT = 3     /* NVBit mem_trace output */
+    WM_FORMAT_NVBIT = 3,    /* NVBit mem_trace output */
+    WM_FORMAT_CUDA = 4      /* the source of a CUDA C kernel, which is run on the CPU; also by a file name in .cu */
 };
 
-/* "text", "accelsim", "nvbit"; NULL for other values. And the inverse: WM_FORMAT_AUTO for "auto" or an unknown name. */
+/* "text", "accelsim", "nvbit", "cuda"; NULL for other values. And the inverse: WM_FORMAT_AUTO for "auto" or an unknown name. */
 const char *wm_format_name(enum wm_format format);
 enum wm_format wm_format_by_name(const char *name);
+
+/* What a kernel's parameter gets. Scalars: a constant expression, or "{1, 2, 3}" for a vector or struct. Pointers, and
+ * variables that are __constant__ or __device__: "TYPE[COUNT]" (size), "zero", "iota", "random:SEED",
+ * "random:SEED:LIMIT" (integers below LIMIT; floating point is in [0, 1)) or "@FILE" (contents), "TYPE[COUNT]:CONTENTS",
+ * "null". Without a size a buffer grows as it is touched, up to 4 GiB; without contents it is zero. */
+struct wm_launch_argument {
+    const char *name;
+    const char *value;
+};
+
+/* How a kernel in CUDA C is launched. All zero: one block of one thread. */
+struct wm_launch {
+    const char *kernel; /* name, or a template's instance "copy<float4,8>"; NULL: the only kernel of the source */
+    uint32_t grid[3];   /* blocks; 0 counts as 1 */
+    uint32_t block[3];  /* threads per block; 0 counts as 1 */
+    uint64_t shared_bytes; /* for extern __shared__ arrays */
+    const struct wm_launch_argument *arguments;
+    size_t n_arguments;
+    int some_blocks;       /* runs blocks first_block to last_block only, by linear number */
+    uint64_t first_block;
+    uint64_t last_block;
+    uint64_t sample;       /* runs this many blocks only, evenly spaced; 0: all */
+    uint64_t max_steps;    /* interpreter's steps of one warp in one block; 0: 100,000,000 */
+    uint64_t memory_bytes; /* most that buffers may take of this machine; 0: 16 GiB */
+    uint32_t cuda_arch;    /* the value of __CUDA_ARCH__; 0: 900 */
+    int no_files;          /* neither #include "" nor @FILE is read */
+};
 
 /* All zero (or a NULL pointer in its place) means the defaults. */
 struct wm_reader_options {
     enum wm_format format;
     enum wm_l1 l1; /* given to every access */
+    const struct wm_launch *launch; /* of a CUDA C kernel; NULL: such a source is refused. Read by wm_reader_open() only */
 };
 
 typedef struct wm_reader wm_reader;
@@ -361,7 +390,20 @@ struct wm_reader_notes {
 };
 void wm_reader_notes(const wm_reader *reader, struct wm_reader_notes *out);
 
-/* The detected format, and bytes consumed and total bytes of the input as it is on disk (0: not known), for progress. */
+/* A CUDA C kernel: remark or warning number index on its run so far, one line; NULL: no more, or another format. Lives
+ * until the next call on this reader. *is_warning (may be NULL): whether the kernel does something questionable. */
+const char *wm_reader_remark_at(wm_reader *reader, size_t index, int *is_warning);
+
+/* Receives bytes; returns 0, or a system error number, which ends the writing. */
+typedef int (*wm_write_function)(void *context, const char *text, size_t length);
+
+/* A CUDA C kernel: writes the bytes of the buffer of a pointer parameter or of a __constant__ or __device__ variable, as
+ * far as the kernel has run. WM_E_NAME: there is none; WM_E_IO, WM_E_MEMORY; WM_E_ARGUMENT: another format. */
+enum wm_status wm_reader_dump(wm_reader *reader, const char *name, wm_write_function write, void *context,
+                              struct wm_diag *diag);
+
+/* The detected format, and bytes consumed and total bytes of the input as it is on disk (0: not known), for progress; of
+ * a kernel: blocks. */
 enum wm_format wm_reader_format(const wm_reader *reader);
 void wm_reader_progress(const wm_reader *reader, uint64_t *consumed, uint64_t *total);
 
@@ -392,9 +434,6 @@ void wm_chunk_free(wm_chunk *chunk);
 /* ------------------------------------------------------------------------------------------------------------ writer */
 
 typedef struct wm_writer wm_writer;
-
-/* Receives text; returns 0, or a system error number, which ends the writing. */
-typedef int (*wm_write_function)(void *context, const char *text, size_t length);
 
 /* Writes accesses as a text trace (format "text"), through a buffer of its own. WM_E_MEMORY. */
 enum wm_status wm_writer_new(wm_write_function write, void *context, wm_writer **out);

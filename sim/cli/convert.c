@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli.h"
+#include "launch.h"
 #include "message.h"
 #include "output.h"
 #include "progress.h"
@@ -18,7 +19,9 @@ static const char help[] =
     "Write traces of any format that `warpmem sim' reads as one text trace; FILE '-' is standard input.\n"
     "\n"
     "  -o, --output FILE  write there instead of to standard output; nothing is written unless all goes well\n"
+    "  --kernel NAME      the kernel of a source (FILE.cu), or an instance of a template, such as 'copy<float4,8>'\n"
     "  --help             this text\n"
+    "\n" LAUNCH_HELP
     "\n"
     "Example: the first memory instructions of an Accel-Sim trace, for reading:\n"
     "  warpmem convert kernel-1.traceg.xz | head -n 20\n";
@@ -39,8 +42,10 @@ static int fail_reading(const char *path, const struct wm_diag *diag)
     return -1;
 }
 
-static int convert_file(const char *path, unsigned index, unsigned count, wm_writer *writer)
+static int convert_file(const char *path, unsigned index, unsigned count, const struct launch_options *launch,
+                        wm_writer *writer)
 {
+    const struct wm_reader_options options = {.launch = launch->is_given ? &launch->launch : NULL};
     struct wm_reader_notes notes;
     struct wm_access access;
     struct wm_diag diag;
@@ -50,7 +55,7 @@ static int convert_file(const char *path, unsigned index, unsigned count, wm_wri
     int result = -1;
 
     memset(&diag, 0, sizeof diag);
-    status = wm_reader_open(path, NULL, &reader, &diag);
+    status = wm_reader_open(path, &options, &reader, &diag);
     if (status) {
         fail_reading(path, &diag);
         goto done;
@@ -73,13 +78,13 @@ static int convert_file(const char *path, unsigned index, unsigned count, wm_wri
     }
     wm_reader_notes(reader, &notes);
     warn_notes(path, &notes);
-    result = 0;
+    result = launch_finish(launch, reader);
 done:
     wm_reader_close(reader);
     return result;
 }
 
-static int convert(char *const *files, int count, const char *path)
+static int convert(char *const *files, int count, const struct launch_options *launch, const char *path)
 {
     struct output *output = NULL;
     wm_writer *writer = NULL;
@@ -93,7 +98,7 @@ static int convert(char *const *files, int count, const char *path)
     }
     progress_start();
     for (int i = 0; i < count; i++) {
-        if (convert_file(files[i], (unsigned)i, (unsigned)count, writer) != 0)
+        if (convert_file(files[i], (unsigned)i, (unsigned)count, launch, writer) != 0)
             goto done;
     }
     progress_stop();
@@ -108,12 +113,15 @@ done:
 
 int run_convert(int argc, char **argv)
 {
-    enum { OPTION_HELP = 256 };
+    enum { OPTION_HELP = 256, OPTION_KERNEL };
     static const struct option names[] = {
         {"output", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, OPTION_HELP},
+        {"kernel", required_argument, NULL, OPTION_KERNEL},
+        LAUNCH_OPTIONS,
         {NULL, 0, NULL, 0},
     };
+    struct launch_options launch = {.is_given = 0};
     const char *path = NULL;
     int option, status;
 
@@ -121,9 +129,19 @@ int run_convert(int argc, char **argv)
         switch (option) {
         case 'o': path = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case OPTION_HELP: return print_help(help);
-        default: return usage_hint(COMMAND);
+        case OPTION_KERNEL: launch.launch.kernel = optarg; break;
+        default:
+            if (option < OPTION_GRID || option >= OPTION_LAUNCH_END)
+                return usage_hint(COMMAND);
+            if (!launch_option(COMMAND, option, optarg, &launch)) {
+                launch_free(&launch);
+                return EXIT_USAGE;
+            }
         }
     }
     status = check_traces(COMMAND, argv + optind, argc - optind);
-    return status >= 0 ? status : convert(argv + optind, argc - optind, path);
+    if (status < 0)
+        status = convert(argv + optind, argc - optind, &launch, path);
+    launch_free(&launch);
+    return status;
 }

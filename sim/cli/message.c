@@ -47,6 +47,13 @@ void warn(const char *file, const char *format, ...)
     progress_release();
 }
 
+void remark(int is_warning, const char *text)
+{
+    progress_hold();
+    fprintf(stderr, "%s: %s\n", is_warning ? "warning" : "note", text);
+    progress_release();
+}
+
 int usage_error(const char *command, const char *format, ...)
 {
     const char *blank = *command ? " " : "";

@@ -13,6 +13,9 @@ void complain_about(const struct wm_diag *diag);
 /* "warpmem: warning: ..." or, with a file, "file: warning: ..." */
 void warn(const char *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A line that says itself which place it is about, as "warning: ..." or "note: ..." */
+void remark(int is_warning, const char *text);
+
 /* A wrong command line: "warpmem COMMAND: ..." and where to find help. command may be "". Returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -48,6 +48,7 @@ struct job {
     wm_chunk *chunk;
     wm_tally *tallies[PIPELINE_TALLIES];
     struct wm_reader_notes notes;
+    int is_source;     /* of a kernel: --kernel has chosen it already */
     uint32_t accesses; /* of the chunk, left-out kernels included */
     uint64_t simulated;
     int is_bad; /* diag says why */
@@ -95,7 +96,8 @@ static enum wm_status set_diag(struct wm_diag *diag, enum wm_status status, cons
 /* The next piece of input, as a job of some kind. The input lock is held. */
 static void read_job(struct pipeline *pipeline, struct job *job)
 {
-    const struct wm_reader_options options = {WM_FORMAT_AUTO, pipeline->options->l1};
+    const struct launch_options *launch = pipeline->options->launch;
+    const struct wm_reader_options options = {WM_FORMAT_AUTO, pipeline->options->l1, launch ? &launch->launch : NULL};
     struct input_file *file = &pipeline->files[pipeline->file_next];
     enum wm_status status = WM_OK;
     uint64_t consumed, total;
@@ -116,6 +118,7 @@ static void read_job(struct pipeline *pipeline, struct job *job)
         pipeline->input_ended = 1;
     } else {
         job->kind = JOB_CHUNK;
+        job->is_source = wm_reader_format(file->reader) == WM_FORMAT_CUDA;
         wm_reader_progress(file->reader, &consumed, &total);
         progress_update(file->path, (unsigned)pipeline->file_next, (unsigned)pipeline->options->file_count, consumed,
                         total);
@@ -213,6 +216,8 @@ static int add_job(struct pipeline *pipeline, struct job *job)
         wm_reader_notes(job->file->reader, &notes);
         add_notes(&job->file->notes, &notes);
         warn_notes(job->file->path, &job->file->notes);
+        if (pipeline->options->launch && launch_finish(pipeline->options->launch, job->file->reader) != 0)
+            return 0;
         wm_reader_close(job->file->reader);
         job->file->reader = NULL;
         pipeline->index_base = 0;
@@ -376,7 +381,7 @@ static void work(struct pipeline *pipeline, struct job *job)
         return;
     while ((status = wm_chunk_next(job->chunk, &access, &job->diag)) == WM_OK) {
         /* a kernel stays where it is as long as the chunk lives */
-        if (options->kernel && access.kernel != kernel) {
+        if (options->kernel && !job->is_source && access.kernel != kernel) {
             kernel = access.kernel;
             is_wanted = regexec(options->kernel, kernel->name, 0, NULL, 0) == 0;
         }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli.h"
+#include "launch.h"
 #include "message.h"
 #include "output.h"
 #include "pipeline.h"
@@ -21,7 +22,8 @@ static const char help[] =
     "Usage: warpmem sim [OPTION]... FILE...\n"
     "Simulate traces of warp memory instructions, in order, as one; FILE '-' is standard input.\n"
     "Text traces, Accel-Sim traces (.traceg, kernelslist.g) and the output of NVBit's mem_trace are told apart by\n"
-    "content, as are gzip, xz and zstd.\n"
+    "content, as are gzip, xz and zstd. The source of a CUDA C kernel (FILE.cu) is run on the CPU, and its accesses are\n"
+    "simulated: no GPU and no compiler are needed.\n"
     "\n"
     "  --by GROUP         a row for each kernel, line, pc, opcode or access (default: line, which is the source\n"
     "                     line; the pc where no line is known; the opcode where neither is)\n"
@@ -29,12 +31,16 @@ static const char help[] =
     "  --arch NAME        the GPU: sm_70, sm_75, sm_80 (A100), sm_86, sm_89, sm_90 (H100, H200), sm_100, sm_120\n"
     "                     (default: sm_90, the one whose counters this model was checked against)\n"
     "  --arch-file FILE   the GPU, from a profile of your own; `warpmem archs NAME' shows what is in one\n"
-    "  --kernel REGEX     only kernels whose name matches the POSIX extended regular expression\n"
+    "  --kernel REGEX     only kernels whose name matches the POSIX extended regular expression; of a source: the\n"
+    "                     kernel to run, or an instance of a template, such as 'copy<float4,8>'\n"
     "  --l1 miss|hit      what the lines of loads meet in L1 (default: miss); makes lsu_wavefronts differ\n"
     "  -o, --output FILE  write there instead of to standard output; nothing is written unless all goes well\n"
     "  -j, --jobs N       threads (default: one for each processor); the output is the same for every N\n"
     "  --help             this text\n"
+    "\n" LAUNCH_HELP
     "\n"
+    "Example: a kernel, line by line:\n"
+    "  warpmem sim transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024\n"
     "Example: which lines of a program waste memory transactions on an A100, and why:\n"
     "  warpmem sim --arch sm_80 --kernel transpose trace.wmt\n"
     "Example: all counters of each access, for a spreadsheet:\n"
@@ -53,6 +59,7 @@ struct options {
     enum wm_l1 l1;
     const char *output;
     unsigned long jobs;
+    struct launch_options launch;
     char *const *files;
     size_t file_count;
 };
@@ -99,7 +106,8 @@ static int parse_options(int argc, char **argv, struct options *out)
         {"arch", required_argument, NULL, OPTION_ARCH},     {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
         {"kernel", required_argument, NULL, OPTION_KERNEL}, {"l1", required_argument, NULL, OPTION_L1},
         {"output", required_argument, NULL, 'o'},           {"jobs", required_argument, NULL, 'j'},
-        {"help", no_argument, NULL, OPTION_HELP},           {NULL, 0, NULL, 0},
+        {"help", no_argument, NULL, OPTION_HELP},           LAUNCH_OPTIONS,
+        {NULL, 0, NULL, 0},
     };
     int option, is_good = 1;
 
@@ -115,11 +123,15 @@ static int parse_options(int argc, char **argv, struct options *out)
         case 'o': out->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case 'j': is_good = parse_number(COMMAND, "-j", optarg, 1, PIPELINE_MOST_WORKERS, &out->jobs); break;
         case OPTION_HELP: return print_help(help);
-        default: return usage_hint(COMMAND);
+        default:
+            if (option < OPTION_GRID || option >= OPTION_LAUNCH_END)
+                return usage_hint(COMMAND);
+            is_good = launch_option(COMMAND, option, optarg, &out->launch);
         }
     }
     if (!is_good)
         return EXIT_USAGE;
+    out->launch.launch.kernel = out->kernel;
     if (out->arch && out->arch_file)
         return usage_error(COMMAND, "--arch and --arch-file exclude each other");
     out->files = argv + optind;
@@ -225,6 +237,7 @@ static int simulate(struct run *run)
         .file_count = options->file_count,
         .kernel = run->has_kernel ? &run->kernel : NULL,
         .l1 = options->l1,
+        .launch = options->launch.is_given ? &options->launch : NULL,
         .workers = (unsigned)options->jobs,
         .tallies = {run->groups, run->opcodes},
         .by = {(enum wm_by)(options->by == BY_ACCESS ? 0 : options->by), WM_BY_OPCODE},
@@ -265,7 +278,7 @@ int run_sim(int argc, char **argv)
     if (status < 0 && options.kernel)
         status = compile_kernel(options.kernel, &run);
     if (status >= 0)
-        return status;
+        goto done;
     status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);
     if (status)
         goto done;
@@ -284,5 +297,6 @@ done:
     wm_arch_close(run.arch);
     if (run.has_kernel)
         regfree(&run.kernel);
+    launch_free(&options.launch);
     return status;
 }

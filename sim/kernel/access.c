@@ -308,7 +308,7 @@ static void hand_out(const struct request *r)
     out->line = place.line;
     memcpy(out->block, run->block, sizeof out->block);
     out->warp = (uint32_t)(r->warp - run->warps);
-    out->l1 = WM_L1_MISS;
+    out->l1 = (uint32_t)run->l1;
 }
 
 static void request_start(struct request *r, struct wmi_run *run, struct warp *warp, const struct insn *insn, const char *verb)

@@ -282,7 +282,7 @@ static struct buffer *make_buffer(struct wmi_run *run, const char *name, const s
     return buffer;
 }
 
-static int is_for(const struct wmi_argument *argument, const char *name)
+static int is_for(const struct wm_launch_argument *argument, const char *name)
 {
     return strcmp(argument->name, name) == 0;
 }
@@ -299,7 +299,7 @@ static void collect(struct compile *c, const char *name, struct wish *wish)
 static void give_parameter(struct wmi_run *run, const struct parameter *parameter, uint64_t *leaves)
 {
     struct compile *c = &run->c;
-    const struct wmi_argument *given = NULL;
+    const struct wm_launch_argument *given = NULL;
 
     if (parameter->type->kind == K_POINTER) {
         struct wish wish;
@@ -403,7 +403,7 @@ static void check_names(const struct wmi_run *run)
     struct compile *c = (struct compile *)(uintptr_t)&run->c;
 
     for (size_t i = 0; i < c->launch->n_arguments; i++) {
-        const struct wmi_argument *argument = &c->launch->arguments[i];
+        const struct wm_launch_argument *argument = &c->launch->arguments[i];
         const char *list = "";
         int found = 0;
 

@@ -372,7 +372,7 @@ struct compile {
     jmp_buf *escape;
     enum wm_status status;
     struct wm_diag diag;
-    const struct wmi_launch *launch;
+    const struct wm_launch *launch;
     /* names and tokens */
     struct name **names;
     uint32_t n_names;
@@ -507,7 +507,7 @@ uint32_t wmi_c_template_arguments(struct compile *c, struct template_argument *o
 struct template_parameter *wmi_c_template_parameters(struct compile *c, uint32_t *n);
 /* A class template's type; stands behind its name. */
 const struct type *wmi_c_record_instance(struct compile *c, struct symbol *symbol);
-/* The kernel that is to be launched, its body parsed. text: as struct wmi_launch has it. */
+/* The kernel that is to be launched, its body parsed. text: as struct wm_launch has it. */
 struct instance *wmi_c_kernel(struct compile *c, const char *text);
 /* The function among the overloads that a call means, its body parsed. Template arguments that are not given are deduced. */
 struct instance *wmi_c_call(struct compile *c, struct function *functions, const struct template_argument *given,

@@ -133,7 +133,7 @@ static _Noreturn void bad_launch(struct wmi_run *run, enum wm_status status, con
 /* Limits of a launch: CUDA C++ Programming Guide, "Compute Capabilities". */
 static void set_launch(struct wmi_run *run)
 {
-    const struct wmi_launch *launch = run->c.launch;
+    const struct wm_launch *launch = run->c.launch;
     static const uint32_t most_grid[3] = {INT32_MAX, 65535, 65535};
     static const uint32_t most_block[3] = {1024, 1024, 64};
     uint64_t threads = 1;
@@ -266,7 +266,7 @@ static void compile(struct wmi_run *run, const char *path, const char *text, siz
     run->kernel.source = c->files[1].name;
 }
 
-enum wm_status wmi_run_new(const char *path, const char *text, size_t length, const struct wmi_launch *launch,
+enum wm_status wmi_run_new(const char *path, const char *text, size_t length, const struct wm_launch *launch,
                            struct wmi_run **out, struct wm_diag *diag)
 {
     struct wmi_run *run = calloc(1, sizeof *run);
@@ -505,6 +505,11 @@ void wmi_run_progress(const struct wmi_run *run, uint64_t *done, uint64_t *selec
     *done = run->done;
     *selected = run->sample ? run->sample : run->selected;
     *all = run->grid_blocks;
+}
+
+void wmi_run_set_l1(struct wmi_run *run, enum wm_l1 l1)
+{
+    run->l1 = l1;
 }
 
 const struct wm_kernel *wmi_run_kernel(const struct wmi_run *run)

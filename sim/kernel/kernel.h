@@ -9,29 +9,6 @@
 
 #include "warpmem.h"
 
-/* An argument as the user gives it, "NAME=VALUE"; README.md in this folder has the grammar of VALUE. */
-struct wmi_argument {
-    const char *name;
-    const char *value;
-};
-
-struct wmi_launch {
-    const char *kernel; /* name, or template instance "copy<float4,8>"; NULL: the only kernel in the source */
-    uint32_t grid[3];   /* 0 counts as 1 */
-    uint32_t block[3];
-    uint64_t shared_bytes; /* of extern __shared__ arrays */
-    const struct wmi_argument *arguments;
-    size_t n_arguments;
-    uint64_t first_block; /* runs blocks first_block .. last_block, by linear number; both 0 with all_blocks set: all */
-    uint64_t last_block;
-    int some_blocks;       /* first_block and last_block hold */
-    uint64_t sample;       /* this many blocks, evenly spaced; 0: all */
-    uint64_t max_steps;    /* instructions of one warp, 0: WMI_MAX_STEPS */
-    uint64_t memory_bytes; /* most that the kernel's memory may take, 0: WMI_MEMORY_BYTES */
-    uint32_t cuda_arch;    /* __CUDA_ARCH__, 0: 900 */
-    int no_files;          /* never opens a file: neither #include "" nor @FILE */
-};
-
 #define WMI_MAX_STEPS UINT64_C(100000000)
 #define WMI_MEMORY_BYTES (UINT64_C(16) << 30)
 
@@ -40,7 +17,7 @@ struct wmi_run;
 /* Compiles text[0 .. length-1] and prepares the launch. path is the name for messages and where #include "" looks.
  * WM_E_SYNTAX, WM_E_UNSUPPORTED, WM_E_RANGE, WM_E_NAME (no such kernel, parameter), WM_E_ARGUMENT (an argument's value),
  * WM_E_IO, WM_E_MEMORY. The launch's strings are not used any more afterwards. */
-enum wm_status wmi_run_new(const char *path, const char *text, size_t length, const struct wmi_launch *launch,
+enum wm_status wmi_run_new(const char *path, const char *text, size_t length, const struct wm_launch *launch,
                            struct wmi_run **out, struct wm_diag *diag);
 
 /* The next access; its strings live as long as the run. WM_END: the launch is done. WM_E_ADDRESS, WM_E_MISALIGNED: the
@@ -57,6 +34,9 @@ const char *wmi_run_remark_at(struct wmi_run *run, size_t index, int *is_warning
 /* Blocks done, to be run, and in the grid. */
 void wmi_run_progress(const struct wmi_run *run, uint64_t *done, uint64_t *selected, uint64_t *all);
 
+/* What loads are taken to meet in L1, for the accesses to come. */
+void wmi_run_set_l1(struct wmi_run *run, enum wm_l1 l1);
+
 const struct wm_kernel *wmi_run_kernel(const struct wmi_run *run);
 
 /* The contents of the buffer of a pointer parameter or __device__ variable. write returns 0, or a system error number.
@@ -65,5 +45,13 @@ enum wm_status wmi_run_dump(struct wmi_run *run, const char *name, wm_write_func
                             struct wm_diag *diag);
 
 void wmi_run_free(struct wmi_run *run);
+
+/* source.c: wmi_run_new() on what is left of a stream behind text[0 .. length-1], which was read from it already. */
+struct wmi_stream;
+enum wm_status wmi_run_open(struct wmi_stream *stream, const char *path, const char *text, size_t length,
+                            const struct wm_launch *launch, struct wmi_run **out, struct wm_diag *diag);
+
+/* How sure it is that a text is a kernel's source, as struct wmi_format's probe(). */
+int wmi_run_probe(const char *text, size_t length);
 
 #endif

@@ -85,6 +85,7 @@ struct wmi_run {
     uint64_t max_steps;
     uint32_t threads;
     uint32_t n_warps;
+    enum wm_l1 l1;
     int in_block; /* a block is under way */
     uint32_t block[3];
     uint32_t current; /* warp */

@@ -424,8 +424,8 @@ static enum wm_status parse_addresses(struct wmi_parser *parser, const char **at
 
     if (status != WM_OK)
         return status;
-    parser->addresses = mode;
     ++*at;
+    parser->addresses = wmi_skip_blanks(*at);
     switch (*mode) {
     case '0':
         return parser->access.mask ? parse_list(parser, at) : WM_OK;

@@ -7,17 +7,22 @@
  */
 #include "trace/trace.h"
 
+#include "kernel/kernel.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+/* The source of a kernel has no lines to parse: it is run. */
+static const struct wmi_format cuda_format = {.id = WM_FORMAT_CUDA, .name = "cuda", .probe = wmi_run_probe};
+
+/* Accesses of a kernel in a chunk: about a mebibyte. */
+#define RUN_ACCESSES 2048
+
 /* Each format; where several are as sure of a trace, the first has it. */
 static const struct wmi_format *const formats[] = {&wmi_text_format, &wmi_accelsim_format, &wmi_list_format,
-                                                   &wmi_nvbit_format};
+                                                   &wmi_nvbit_format, &cuda_format};
 
 #define FORMATS (sizeof formats / sizeof formats[0])
-
-/* A chunk's text, and before it, behind it, room to look at. */
-#define TEXT_BYTES (WMI_CHUNK_BYTES + WMI_LINE_BYTES + 1)
 
 struct wm_chunk {
     struct wmi_parser parser;
@@ -25,15 +30,24 @@ struct wm_chunk {
     int finished; /* the file's end has been checked */
     char *file;
     char *memory; /* WMI_MARGIN, text, WMI_MARGIN */
+    struct wm_access *accesses; /* of a kernel that is run, instead of text */
+    size_t accesses_count;
+    size_t accesses_given;
 };
 
 struct wm_reader {
     const struct wmi_format *format; /* of the lines */
     struct wm_reader_options options;
+    size_t chunk_bytes;              /* of text in a chunk, besides what was carried over */
+    size_t text_bytes;               /* of text that a chunk has room for: with a line carried over, and a newline */
+    struct wmi_run *run;             /* a kernel that is run: the rest is not used */
     struct wmi_list *list;           /* where files come from; NULL: only one */
     struct wmi_stream *stream;       /* NULL: the list's next file is due */
     char *file;
-    char *carry;                     /* text that was read and belongs to the next chunk */
+    char *ahead;                     /* text that was read to recognise the format; NULL: all of it has been taken */
+    size_t ahead_at;
+    size_t ahead_length;
+    char *carry;                     /* the start of a line that belongs to the next chunk */
     size_t carry_length;
     int at_end;                      /* of the file: nothing is left but carry */
     enum wm_status stream_status;    /* WM_OK, or why the file cannot be read on, as stream_diag says */
@@ -102,12 +116,12 @@ static void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes 
     sum->warps_torn += more->warps_torn;
 }
 
-static struct wm_chunk *new_chunk(void)
+static struct wm_chunk *new_chunk(size_t text_bytes)
 {
     struct wm_chunk *chunk = calloc(1, sizeof *chunk);
 
     if (chunk)
-        chunk->memory = malloc(TEXT_BYTES + 2 * WMI_MARGIN);
+        chunk->memory = malloc(text_bytes + 2 * WMI_MARGIN);
     if (!chunk || !chunk->memory) {
         free(chunk);
         return NULL;
@@ -123,6 +137,7 @@ void wm_chunk_free(wm_chunk *chunk)
     wmi_arena_free(&chunk->parser.arena);
     free(chunk->file);
     free(chunk->memory);
+    free(chunk->accesses);
     free(chunk);
 }
 
@@ -152,6 +167,12 @@ static enum wm_status next_access(struct wm_chunk *chunk, struct wm_access *out)
 
     if (WMI_UNLIKELY(parser->status != WM_OK))
         return parser->status;
+    if (chunk->accesses) {
+        if (chunk->accesses_given == chunk->accesses_count)
+            return WM_END;
+        copy_access(out, &chunk->accesses[chunk->accesses_given++]);
+        return WM_OK;
+    }
     while (parser->at < parser->end) {
         enum wm_status status;
 
@@ -194,6 +215,15 @@ void wm_chunk_place(const wm_chunk *chunk, struct wm_diag *diag)
     const struct wmi_parser *parser = &chunk->parser;
     struct wm_diag place;
 
+    if (chunk->accesses) {
+        const struct wm_access *access = &chunk->accesses[chunk->accesses_given ? chunk->accesses_given - 1 : 0];
+
+        wmi_diag_set(&place, WM_OK, access->file, access->line, 0, "%s", "");
+        memcpy(diag->file, place.file, sizeof diag->file);
+        diag->line = access->line;
+        diag->column = 0;
+        return;
+    }
     wmi_diag_set(&place, WM_OK, parser->file, 0, 0, "%s", "");
     memcpy(diag->file, place.file, sizeof diag->file);
     diag->line = parser->state.line;
@@ -259,14 +289,30 @@ static enum wm_status next_file(struct wm_reader *reader)
 
 /* ------------------------------------------------------------------------------------------------------------- filling */
 
+/* The next bytes of the file: what was read ahead, then from the stream. */
+static enum wm_status read_bytes(struct wm_reader *reader, char *to, size_t size, size_t *got)
+{
+    const size_t waiting = reader->ahead_length - reader->ahead_at;
+
+    if (!reader->ahead)
+        return wmi_stream_read(reader->stream, to, size, got, &reader->stream_diag);
+    *got = size < waiting ? size : waiting;
+    memcpy(to, reader->ahead + reader->ahead_at, *got);
+    reader->ahead_at += *got;
+    if (reader->ahead_at == reader->ahead_length) {
+        free(reader->ahead);
+        reader->ahead = NULL;
+    }
+    return WM_OK;
+}
+
 /* Reads behind text[0 .. *length-1], up to size bytes in all. */
 static void read_text(struct wm_reader *reader, char *text, size_t size, size_t *length)
 {
     while (*length < size && !reader->at_end && reader->stream_status == WM_OK) {
         size_t got;
 
-        reader->stream_status =
-            wmi_stream_read(reader->stream, text + *length, size - *length, &got, &reader->stream_diag);
+        reader->stream_status = read_bytes(reader, text + *length, size - *length, &got);
         if (reader->stream_status != WM_OK)
             return;
         if (got == 0)
@@ -308,7 +354,7 @@ static enum wm_status fill(struct wm_reader *reader, struct wm_chunk *chunk)
 
     memcpy(text, reader->carry, length);
     reader->carry_length = 0;
-    read_text(reader, text, TEXT_BYTES - 1, &length);
+    read_text(reader, text, length + reader->chunk_bytes, &length);
     whole = length;
     if (!reader->at_end) {
         while (whole > 0 && text[whole - 1] != '\n')
@@ -406,6 +452,26 @@ static enum wm_status scan(struct wm_reader *reader, const struct wm_chunk *chun
     return adopt_state(reader, &scanner->state);
 }
 
+/* The next accesses of a kernel that is run. */
+static enum wm_status run_chunk(struct wm_reader *reader, wm_chunk **out, struct wm_diag *diag)
+{
+    struct wm_chunk *chunk = calloc(1, sizeof *chunk);
+    enum wm_status status;
+
+    if (chunk)
+        chunk->accesses = malloc(RUN_ACCESSES * sizeof *chunk->accesses);
+    if (!chunk || !chunk->accesses) {
+        free(chunk);
+        return wmi_diag_set(diag, WM_E_MEMORY, reader->file, 0, 0, "out of memory");
+    }
+    status = wmi_run_many(reader->run, chunk->accesses, RUN_ACCESSES, &chunk->accesses_count, diag);
+    if (status == WM_OK)
+        *out = chunk;
+    else
+        wm_chunk_free(chunk);
+    return status;
+}
+
 enum wm_status wm_reader_chunk(wm_reader *reader, wm_chunk **out, struct wm_diag *diag)
 {
     struct wm_chunk *chunk;
@@ -413,7 +479,9 @@ enum wm_status wm_reader_chunk(wm_reader *reader, wm_chunk **out, struct wm_diag
 
     if (!reader || !out)
         return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "a NULL pointer");
-    chunk = new_chunk();
+    if (reader->run)
+        return run_chunk(reader, out, diag);
+    chunk = new_chunk(reader->text_bytes);
     if (!chunk) {
         status = fail(reader, WM_E_MEMORY, "out of memory");
     } else {
@@ -442,7 +510,7 @@ static enum wm_status advance(struct wm_reader *reader)
     if (reader->status != WM_OK)
         return reader->status;
     if (!chunk) {
-        reader->chunk = chunk = new_chunk();
+        reader->chunk = chunk = new_chunk(reader->text_bytes);
         if (!chunk)
             return fail(reader, WM_E_MEMORY, "out of memory");
     } else if (chunk->parser.end) {
@@ -461,6 +529,8 @@ enum wm_status wm_reader_next(wm_reader *reader, struct wm_access *out, struct w
 
     if (!reader || !out)
         return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "a NULL pointer");
+    if (reader->run)
+        return wmi_run_next(reader->run, out, diag);
     for (;;) {
         if (reader->chunk && reader->chunk->parser.end) {
             status = next_access(reader->chunk, out);
@@ -494,6 +564,21 @@ void wm_reader_notes(const wm_reader *reader, struct wm_reader_notes *out)
         add_notes(out, &reader->chunk->parser.notes);
 }
 
+const char *wm_reader_remark_at(wm_reader *reader, size_t index, int *is_warning)
+{
+    int ignored;
+
+    return reader && reader->run ? wmi_run_remark_at(reader->run, index, is_warning ? is_warning : &ignored) : NULL;
+}
+
+enum wm_status wm_reader_dump(wm_reader *reader, const char *name, wm_write_function write, void *context,
+                              struct wm_diag *diag)
+{
+    if (!reader || !reader->run || !name || !write)
+        return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "only a kernel that is run has buffers");
+    return wmi_run_dump(reader->run, name, write, context, diag);
+}
+
 enum wm_format wm_reader_format(const wm_reader *reader)
 {
     return reader->format->id;
@@ -503,6 +588,12 @@ void wm_reader_progress(const wm_reader *reader, uint64_t *consumed, uint64_t *t
 {
     uint64_t current = 0;
 
+    if (reader->run) {
+        uint64_t all;
+
+        wmi_run_progress(reader->run, consumed, total, &all);
+        return;
+    }
     *total = 0;
     if (reader->stream)
         wmi_stream_progress(reader->stream, &current, total);
@@ -513,9 +604,67 @@ void wm_reader_progress(const wm_reader *reader, uint64_t *consumed, uint64_t *t
         *total = *consumed;
 }
 
+static int is_cuda_name(const char *path)
+{
+    const size_t length = path ? strlen(path) : 0;
+
+    return length > 3 && strcmp(path + length - 3, ".cu") == 0;
+}
+
+/* Reads a kernel's source to its end. */
+static enum wm_status open_run(struct wm_reader *reader)
+{
+    const enum wm_status status = wmi_run_open(reader->stream, reader->file, reader->ahead, reader->ahead_length,
+                                               reader->options.launch, &reader->run, &reader->diag);
+
+    if (status != WM_OK)
+        return status;
+    wmi_run_set_l1(reader->run, reader->options.l1);
+    wmi_stream_close(reader->stream);
+    reader->stream = NULL;
+    free(reader->ahead);
+    reader->ahead = NULL;
+    return WM_OK;
+}
+
+/* Looks at what was read ahead. */
+static enum wm_status choose_format(struct wm_reader *reader, const char *path)
+{
+    enum wm_status status;
+    size_t got;
+    char byte;
+
+    if (reader->options.format == WM_FORMAT_AUTO && is_cuda_name(path))
+        reader->format = &cuda_format;
+    else
+        reader->format = recognise(reader->options.format, reader->ahead, reader->ahead_length);
+    if (!reader->format) {
+        /* There may be too little to see because what follows cannot be read. */
+        status = wmi_stream_read(reader->stream, &byte, 1, &got, &reader->diag);
+        if (status != WM_OK)
+            return status;
+        if (reader->ahead_length == 0)
+            return fail(reader, WM_E_SYNTAX, "the file is empty");
+        return fail(reader, WM_E_SYNTAX, "not a trace of a known format: text (wmt 1), accelsim (.traceg or "
+                                         "kernelslist.g), nvbit (mem_trace output); nor the source of a CUDA kernel");
+    }
+    if (reader->format == &cuda_format)
+        return open_run(reader);
+    if (!reader->format->elements)
+        return WM_OK;
+    status = wmi_list_new(reader->stream, path, reader->ahead, reader->ahead_length, &reader->list, &reader->diag);
+    if (status != WM_OK)
+        return status;
+    free(reader->ahead);
+    reader->ahead = NULL;
+    reader->stream = NULL;
+    reader->format = reader->format->elements;
+    return WM_OK;
+}
+
 /* Reads the first text, chooses the format. Takes over the stream, also on failure. path: where it is; NULL: nowhere. */
 static enum wm_status open_stream(struct wmi_stream *stream, const char *path, const struct wm_reader_options *options,
-                                  wm_reader **out, struct wm_diag *diag)
+                                  size_t chunk_bytes, wm_reader **out, struct wm_diag *diag)
 {
     struct wm_reader *reader = calloc(1, sizeof *reader);
     enum wm_status status;
@@ -525,40 +674,25 @@ static enum wm_status open_stream(struct wmi_stream *stream, const char *path, c
         return wmi_diag_set(diag, WM_E_MEMORY, path ? path : "memory", 0, 0, "out of memory");
     }
     reader->stream = stream;
+    reader->chunk_bytes = chunk_bytes;
+    reader->text_bytes = chunk_bytes + WMI_LINE_BYTES + 2 + 1;
     if (options)
         reader->options = *options;
     status = begin_file(reader, path ? path : "memory");
     if (status != WM_OK)
         goto failed;
-    reader->carry = malloc(TEXT_BYTES);
-    if (!reader->carry) {
+    reader->carry = malloc(WMI_LINE_BYTES + 2);
+    reader->ahead = malloc(WMI_CHUNK_BYTES);
+    if (!reader->carry || !reader->ahead) {
         status = fail(reader, WM_E_MEMORY, "out of memory");
         goto failed;
     }
-    read_text(reader, reader->carry, WMI_CHUNK_BYTES, &reader->carry_length);
-    status = reader->stream_status;
-    if (status != WM_OK && reader->carry_length == 0) {
-        reader->diag = reader->stream_diag;
+    status = wmi_stream_read(stream, reader->ahead, WMI_CHUNK_BYTES, &reader->ahead_length, &reader->diag);
+    if (status != WM_OK)
         goto failed;
-    }
-    if (reader->carry_length == 0 && reader->options.format == WM_FORMAT_AUTO) {
-        status = fail(reader, WM_E_SYNTAX, "the file is empty");
+    status = choose_format(reader, path);
+    if (status != WM_OK)
         goto failed;
-    }
-    reader->format = recognise(reader->options.format, reader->carry, reader->carry_length);
-    if (!reader->format) {
-        status = fail(reader, WM_E_SYNTAX, "not a trace of a known format: text (wmt 1), accelsim (.traceg or "
-                                           "kernelslist.g), nvbit (mem_trace output)");
-        goto failed;
-    }
-    if (reader->format->elements) {
-        status = wmi_list_new(stream, path, reader->carry, reader->carry_length, &reader->list, &reader->diag);
-        if (status != WM_OK)
-            goto failed;
-        reader->stream = NULL;
-        reader->carry_length = 0;
-        reader->format = reader->format->elements;
-    }
     *out = reader;
     return WM_OK;
 
@@ -584,16 +718,16 @@ enum wm_status wm_reader_open(const char *path, const struct wm_reader_options *
     if (!path || !out || !are_valid(options))
         return wmi_diag_set(diag, WM_E_ARGUMENT, path ? path : "", 0, 0, "a NULL pointer, or an unknown option");
     status = wmi_stream_open(path, &stream, diag);
-    return status == WM_OK ? open_stream(stream, path, options, out, diag) : status;
+    return status == WM_OK ? open_stream(stream, path, options, WMI_CHUNK_BYTES, out, diag) : status;
 }
 
 enum wm_status wmi_reader_open_memory(const void *data, size_t size, const struct wm_reader_options *options,
-                                      wm_reader **out, struct wm_diag *diag)
+                                      size_t chunk_bytes, wm_reader **out, struct wm_diag *diag)
 {
     struct wmi_stream *stream;
     enum wm_status status = wmi_stream_open_memory(data, size, &stream, diag);
 
-    return status == WM_OK ? open_stream(stream, NULL, options, out, diag) : status;
+    return status == WM_OK ? open_stream(stream, NULL, options, chunk_bytes, out, diag) : status;
 }
 
 void wm_reader_close(wm_reader *reader)
@@ -603,8 +737,10 @@ void wm_reader_close(wm_reader *reader)
     wm_chunk_free(reader->chunk);
     wmi_arena_free(&reader->scanner.arena);
     wmi_list_free(reader->list);
+    wmi_run_free(reader->run);
     wmi_stream_close(reader->stream);
     free(reader->file);
+    free(reader->ahead);
     free(reader->carry);
     free(reader);
 }

@@ -268,8 +268,9 @@ void wmi_list_free(struct wmi_list *list);
 
 /* ---------------------------------------------------------------------------------------------------------- reader.c */
 
-/* wm_reader_open() on data[0 .. size-1], which must outlive the reader. A kernel list's files are not opened. */
+/* wm_reader_open() on data[0 .. size-1], which must outlive the reader, with chunks of 1 to WMI_CHUNK_BYTES. A kernel list's
+ * files are not opened. */
 enum wm_status wmi_reader_open_memory(const void *data, size_t size, const struct wm_reader_options *options,
-                                      wm_reader **out, struct wm_diag *diag);
+                                      size_t chunk_bytes, wm_reader **out, struct wm_diag *diag);
 
 #endif

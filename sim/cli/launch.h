@@ -1,0 +1,61 @@
+/* How a kernel's source is launched: the options that sim and convert share. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+
+#include "warpmem.h"
+
+#include <getopt.h>
+
+struct dump {
+    const char *name;
+    const char *path;
+};
+
+struct launch_options {
+    struct wm_launch launch;
+    struct wm_launch_argument *arguments;
+    struct dump *dumps;
+    size_t dump_count;
+    int is_given; /* grid or block */
+};
+
+enum {
+    OPTION_GRID = 1024,
+    OPTION_BLOCK,
+    OPTION_ARG,
+    OPTION_SMEM,
+    OPTION_BLOCKS,
+    OPTION_SAMPLE,
+    OPTION_MAX_STEPS,
+    OPTION_DUMP,
+    OPTION_LAUNCH_END
+};
+
+/* Rows of getopt_long()'s table. */
+#define LAUNCH_OPTIONS \
+    {"grid", required_argument, NULL, OPTION_GRID}, {"block", required_argument, NULL, OPTION_BLOCK}, \
+    {"arg", required_argument, NULL, OPTION_ARG}, {"smem", required_argument, NULL, OPTION_SMEM}, \
+    {"blocks", required_argument, NULL, OPTION_BLOCKS}, {"sample", required_argument, NULL, OPTION_SAMPLE}, \
+    {"max-steps", required_argument, NULL, OPTION_MAX_STEPS}, {"dump", required_argument, NULL, OPTION_DUMP}
+
+#define LAUNCH_HELP \
+    "To run a kernel from its source (FILE.cu):\n" \
+    "  --grid X[,Y[,Z]]   blocks\n" \
+    "  --block X[,Y[,Z]]  threads per block\n" \
+    "  --arg NAME=VALUE   a parameter's value; a pointer's TYPE[COUNT], zero, iota, random:SEED[:LIMIT] or @FILE;\n" \
+    "                     or size and contents, TYPE[COUNT]:iota. Without a size a buffer grows as it is touched\n" \
+    "  --smem BYTES       dynamic shared memory, for extern __shared__ arrays\n" \
+    "  --blocks A-B       run these blocks of the grid only, by linear number\n" \
+    "  --sample N         run N blocks only, evenly spaced\n" \
+    "  --max-steps N      give up when a warp of a block has run N steps (default: 100000000)\n" \
+    "  --dump NAME=FILE   write what is in a pointer's buffer behind the run, as raw bytes\n"
+
+/* Takes an option of those above. 0: its value is wrong, and usage_error() has been called. */
+int launch_option(const char *command, int option, char *text, struct launch_options *out);
+
+/* Where the input is a kernel that has run: says its remarks, writes the dumps. Returns 0 for success. */
+int launch_finish(const struct launch_options *options, wm_reader *reader);
+
+void launch_free(struct launch_options *options);
+
+#endif
