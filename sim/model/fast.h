@@ -331,6 +331,8 @@ WMI_INLINE int fast_global(const struct wm_profile *profile, const struct wm_acc
             return 0;
     }
     wavefronts = tag_sets(profile, &lines, set);
+    if (access->opcode.operation == WM_ST && wavefronts > merged)
+        return 0; /* a race against the drain to L2: store.c runs it */
     if (wavefronts <= (merged ? merged : 1)) {
         passes = passes_together(r, access->mask, &own, &lines, phases, ascending);
     } else {

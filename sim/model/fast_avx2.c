@@ -23,6 +23,7 @@ struct vec {
 struct reading {
     uint64_t any;
     uint64_t differ;
+    uint32_t stride;
     struct vec low;
     const uint64_t *address; /* of the access, or filled */
     uint64_t filled[WM_LANES];
@@ -71,6 +72,7 @@ WMI_INLINE void read_lanes(const uint64_t address[WM_LANES], uint32_t active, st
     two = _mm_or_si128(_mm256_castsi256_si128(differ), _mm256_extracti128_si256(differ, 1));
     r->differ = (uint64_t)_mm_cvtsi128_si64(_mm_or_si128(two, _mm_unpackhi_epi64(two, two)));
     r->any = address[0] | r->differ;
+    r->stride = (uint32_t)(address[1] - address[0]);
 }
 
 WMI_INLINE void line_ids(const struct reading *r, struct vec *line)
@@ -126,6 +128,20 @@ WMI_INLINE uint32_t changes(const struct reading *r, unsigned shift)
         same |= sign_bits(_mm256_cmpeq_epi32(difference, _mm256_setzero_si256())) << 8 * i;
     }
     return ~same | 1;
+}
+
+WMI_INLINE int is_strided(const struct reading *r)
+{
+    const __m256i stride = _mm256_set1_epi32((int)r->stride);
+    uint32_t same = 1;
+
+    WMI_UNROLL
+    for (unsigned i = 0; i < 4; i++) {
+        const __m256i distance = _mm256_sub_epi32(r->low.eight[i], predecessors(&r->low, i));
+
+        same |= sign_bits(_mm256_cmpeq_epi32(distance, stride)) << 8 * i;
+    }
+    return same == UINT32_MAX;
 }
 
 /* Every lane against all behind it. Within a lane's own vector, those up to itself are masked. */

@@ -17,6 +17,7 @@ struct vec {
 struct reading {
     uint64_t any;
     uint64_t differ;
+    uint32_t stride;
     struct vec low;
     __m512i address[4];
 };
@@ -94,6 +95,7 @@ WMI_INLINE void read_lanes(const uint64_t address[WM_LANES], uint32_t active, st
     }
     r->differ = or_of_eight(differ);
     r->any = first | r->differ;
+    r->stride = (uint32_t)(address[1] - address[0]);
     low_halves(a[0], a[1], a[2], a[3], &r->low);
 }
 
@@ -138,6 +140,16 @@ WMI_INLINE uint32_t changes(const struct reading *r, unsigned shift)
     predecessors(v, &before);
     return 1U | both_masks(_mm512_test_epi32_mask(_mm512_xor_si512(v->low, before.low), kept),
                            _mm512_test_epi32_mask(_mm512_xor_si512(v->high, before.high), kept));
+}
+
+WMI_INLINE int is_strided(const struct reading *r)
+{
+    const __m512i stride = _mm512_set1_epi32((int)r->stride);
+    struct vec before;
+
+    predecessors(&r->low, &before);
+    return (_mm512_cmpneq_epi32_mask(_mm512_sub_epi32(r->low.low, before.low), stride) & ~1U) == 0 &&
+           _mm512_cmpneq_epi32_mask(_mm512_sub_epi32(r->low.high, before.high), stride) == 0;
 }
 
 /* Within each half the processor looks for equal numbers; across, all turns of the low half meet the high one: quarters

@@ -27,6 +27,7 @@ struct vec {
 struct reading {
     uint64_t any;
     uint64_t differ;
+    uint32_t stride;
     struct vec low;
     struct vec before;       /* low of the lane before, the first lane's its own */
     const uint64_t *address; /* of the access, or filled */
@@ -86,6 +87,7 @@ WMI_INLINE void read_lanes(const uint64_t address[WM_LANES], uint32_t active, st
         (numbers){(uint32_t)address[0], (uint32_t)address[0], (uint32_t)address[1], (uint32_t)address[2]};
     r->differ = differ[0] | differ[1] | differ[2] | differ[3];
     r->any = first | r->differ;
+    r->stride = (uint32_t)(address[1] - address[0]);
 }
 
 WMI_INLINE void line_ids(const struct reading *r, struct vec *line)
@@ -120,6 +122,17 @@ WMI_INLINE uint32_t changes(const struct reading *r, unsigned shift)
     for (unsigned i = 0; i < VECTORS; i++)
         bits |= (numbers)((r->low.four[i] ^ r->before.four[i]) >> shift != 0) & lane_bits(i);
     return or_of_four(bits);
+}
+
+WMI_INLINE int is_strided(const struct reading *r)
+{
+    numbers other = (r->low.four[0] - r->before.four[0]) ^ r->stride;
+
+    other[0] = 0; /* the first lane has none before */
+    WMI_UNROLL
+    for (unsigned i = 1; i < VECTORS; i++)
+        other |= (r->low.four[i] - r->before.four[i]) ^ r->stride;
+    return or_of_four(other) == 0;
 }
 
 /* Slots of a hash table: few enough to clear quickly, many enough that two of 32 numbers rarely meet. */
