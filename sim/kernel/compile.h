@@ -136,6 +136,7 @@ struct type {
     enum type_kind kind;
     int is_const;
     uint32_t align;
+    uint32_t depth;          /* of types inside types */
     uint64_t size;           /* 0: void, incomplete, an array of unknown length */
     uint64_t count;          /* array: elements */
     uint32_t leaves;         /* scalars in it, counting array elements; saturates at UINT32_MAX */

@@ -858,6 +858,11 @@ static void refuse_name(struct compile *c, size_t start, const struct shape *sha
             break;
         if (token->name->keyword == KW_USING)
             at = i + 1;
+        if ((token->name->keyword == KW_STRUCT || token->name->keyword == KW_CLASS || token->name->keyword == KW_UNION) &&
+            c->tokens.list[i + 1].kind == T_NAME && !c->tokens.list[i + 1].name->keyword) {
+            at = i + 1;
+            break;
+        }
     }
     if (c->tokens.list[start].kind == T_NAME && c->tokens.list[start].name->keyword == KW_TYPEDEF) {
         /* the last name before ';' */
@@ -868,8 +873,15 @@ static void refuse_name(struct compile *c, size_t start, const struct shape *sha
         at = c->at >= 2 ? c->at - 2 : 0;
         c->at = now;
     }
-    if (!at || c->tokens.list[at].kind != T_NAME || c->tokens.list[at].name->keyword || c->tokens.list[at].name->global)
+    if (!at || c->tokens.list[at].kind != T_NAME || c->tokens.list[at].name->keyword)
         return;
+    /* a struct has its name already, and now never gets its members */
+    if (c->tokens.list[at].name->global) {
+        const struct symbol *symbol = c->tokens.list[at].name->global;
+
+        if (symbol->kind != SYM_TYPE || symbol->type->kind != K_RECORD || symbol->type->record->is_complete)
+            return;
+    }
     text = wmi_c_text(c, "line %llu: %s", (unsigned long long)diag->line, diag->text);
     wmi_c_declare(c, SYM_REFUSED, c->tokens.list[at].name, c->tokens.list[at].place)->refused = text;
 }

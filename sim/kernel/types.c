@@ -34,6 +34,15 @@ const struct type *wmi_c_basic(struct compile *c, enum type_kind kind)
     return &c->basic[kind];
 }
 
+/* Types are walked by recursion. */
+static void set_depth(struct compile *c, struct type *type, const struct type *inner, struct place place)
+{
+    if (inner->depth + 1 > type->depth)
+        type->depth = inner->depth + 1;
+    if (type->depth > WMI_MAX_DEPTH)
+        wmi_c_fail(c, WM_E_RANGE, place, "a type nested deeper than %d", WMI_MAX_DEPTH);
+}
+
 static struct type *type_new(struct compile *c, enum type_kind kind, const struct type *base)
 {
     struct type *type = wmi_c_take(c, sizeof *type);
@@ -41,6 +50,8 @@ static struct type *type_new(struct compile *c, enum type_kind kind, const struc
     type->kind = kind;
     type->base = base;
     type->plain = type;
+    if (base)
+        set_depth(c, type, base, (struct place){1, 0, 0});
     return type;
 }
 
@@ -132,6 +143,7 @@ void wmi_c_record_finish(struct compile *c, struct record *record, uint32_t alig
     for (uint32_t i = 0; i < record->n_fields; i++) {
         struct field *field = &record->fields[i];
 
+        set_depth(c, type, field->type, place);
         size = (size + field->type->align - 1) / field->type->align * field->type->align;
         field->offset = size;
         field->leaf = leaves;
