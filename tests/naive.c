@@ -298,16 +298,19 @@ static int meets_a_hit(const struct wm_access *a)
 }
 
 /* Which touches share data wavefronts. A load that misses L1: those of each tag wavefront. A load that hits: all. A
- * store: those of the first tag wavefronts, and those of each later one. */
+ * store: those of the first tag wavefronts; with more than these, the grouping is a race that is not followed here. */
 static void group_touches(const struct naive_rules *rules, const struct wm_access *a, unsigned width,
-                          struct touches *list)
+                          struct touches *list, struct wm_counts *out)
 {
     unsigned together = rules->store_merge[width_index(width)];
 
     for (unsigned i = 0; i < list->n; i++) {
         struct touch *t = &list->of[i];
         if (a->opcode.operation == WM_ST) {
-            t->group = t->tag_wavefront < together ? 0 : t->tag_wavefront - together + 1;
+            t->group = 0;
+            if (t->tag_wavefront >= together) {
+                out->inexact = 1u << WM_LSU_WAVEFRONTS;
+            }
         } else {
             t->group = meets_a_hit(a) ? 0 : t->tag_wavefront;
         }
@@ -320,7 +323,7 @@ static void count_load_or_store(const struct naive_rules *rules, const struct wm
 
     list_words(rules, a->address, a->mask, a->opcode.width_bytes, &list);
     add_tag_stage(rules, &list, out);
-    group_touches(rules, a, a->opcode.width_bytes, &list);
+    group_touches(rules, a, a->opcode.width_bytes, &list, out);
     out->lsu_wavefronts = data_wavefronts(rules, &list, a->opcode.width_bytes);
 }
 
@@ -339,7 +342,7 @@ static void count_local(const struct naive_rules *rules, const struct wm_access 
         }
         list_words(rules, address, a->mask, width, &list);
         add_tag_stage(rules, &list, out);
-        group_touches(rules, a, width, &list);
+        group_touches(rules, a, width, &list, out);
         out->lsu_wavefronts += data_wavefronts(rules, &list, width);
     }
 }
@@ -504,7 +507,7 @@ static void count_copy_through_l1(const struct naive_rules *rules, const struct 
 
     list_words(rules, a->address, a->mask, a->opcode.width_bytes, &list);
     add_tag_stage(rules, &list, out);
-    group_touches(rules, a, a->opcode.width_bytes, &list);
+    group_touches(rules, a, a->opcode.width_bytes, &list, out);
     for (unsigned first = 0; first < WM_LANES; first += size) {
         uint32_t phase = (uint32_t)(((UINT64_C(1) << size) - 1) << first);
         out->shared_wavefronts_ideal += copy_passes(rules, a, a->mask & phase, 1);

@@ -64,6 +64,10 @@ const struct wmi_rule wmi_rules[] = {
     TAG_MASK(2),
     TAG_MASK(3),
     WIDTHS("l1.store_merge_", "wavefronts", 1, 128, 0, store_merge, WMI_DATA_STORE),
+    NUMBER("l1.store_fifo_lines", "lines", 1, 32, store_fifo_lines, WMI_DATA_STORE),
+    NUMBER("l1.store_send_cycles", "cycles", 1, 64, store_send_cycles, WMI_DATA_STORE),
+    NUMBER("l1.store_drain_cycles", "cycles", 0, 64, store_drain_cycles, WMI_DATA_STORE),
+    NUMBER("l1.store_write_cycles", "cycles", 0, 64, store_write_cycles, WMI_DATA_STORE),
     FLAG("l1.atomic_passes", atomic_passes, WMI_ATOMIC),
 
     POWER("l1.cas_piece_bytes", "bytes", 16, 512, cas_piece_bytes, WMI_ATOMIC),

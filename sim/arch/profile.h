@@ -29,7 +29,12 @@ struct wm_profile {
     uint32_t sector_bytes;            /* l1.sector_bytes: power of two, 32 to line_bytes */
     uint32_t tag_bank_bits;           /* l1.tag_bank_bits: 0 to 4; 2^bits tag banks, and as many mask keys */
     uint64_t tag_bank_mask[WM_TAG_BANK_BITS]; /* bit K of a line's bank: parity(line index & mask K) */
-    uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts */
+    uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts: slots for
+                                         lines on their way to L2, in each tag bank */
+    uint32_t store_fifo_lines;        /* l1.store_fifo_lines: the race of model/store.c: lines between drain and L2 */
+    uint32_t store_send_cycles;       /* l1.store_send_cycles: of one line to L2 */
+    uint32_t store_drain_cycles;      /* l1.store_drain_cycles: from a group's writing to its first line's draining */
+    uint32_t store_write_cycles;      /* l1.store_write_cycles: the same to the first write of lanes below a bank's width */
     uint32_t atomic_passes;           /* l1.atomic_passes: atomics go in passes of one line a tag bank (model/atomic.c) */
     uint32_t cas_piece_bytes;         /* l1.cas_piece_bytes: what a pass takes of a line for a compare-and-swap */
     uint32_t predicated_off_wavefronts; /* lsu.predicated_off_wavefronts: what an instruction without active lanes costs */

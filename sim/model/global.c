@@ -34,29 +34,20 @@ static unsigned load_passes(const struct wmi_lines *lines, const uint8_t wavefro
     return passes;
 }
 
-/* Data passes of a store: the first tag wavefronts share theirs. */
-static unsigned store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
-                             const uint8_t wavefront[WMI_LINES], unsigned wavefronts, unsigned width_bytes)
-{
-    const unsigned merged = profile->store_merge[wmi_log2(width_bytes)];
-    unsigned passes = wmi_data_passes(lines, wavefront, 0, merged - 1);
-
-    for (unsigned w = merged; w < wavefronts; w++)
-        passes += wmi_data_passes(lines, wavefront, w, w);
-    return passes;
-}
-
 /* Loads and stores through the lines that they touch. */
 static void load_store(const struct wm_profile *profile, const struct wm_access *access, unsigned width_bytes,
                        const struct wmi_lines *lines, struct wm_counts *out)
 {
     uint8_t wavefront[WMI_LINES];
     const unsigned wavefronts = tag_side(profile, lines, wavefront, out);
+    int exact = 1;
 
     out->requests++;
     out->lsu_wavefronts += access->opcode.operation == WM_LD
                                ? load_passes(lines, wavefront, wavefronts, wmi_hits_l1(access))
-                               : store_passes(profile, lines, wavefront, wavefronts, width_bytes);
+                               : wmi_store_passes(profile, lines, wavefront, wavefronts, width_bytes, &exact);
+    if (!exact)
+        out->inexact |= 1U << WM_LSU_WAVEFRONTS;
 }
 
 void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)

@@ -110,6 +110,10 @@ unsigned wmi_distinct(const uint64_t address[WM_LANES], uint32_t mask);
 /* The fewest sectors that could hold the distinct bytes of the active lanes. */
 unsigned wmi_ideal_sectors(const struct wm_profile *profile, const struct wm_access *access);
 
+/* Data passes of a store. *exact becomes 0 where the result is no more than near. */
+unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
+                          const uint8_t wavefront[WMI_LINES], unsigned wavefronts, unsigned width_bytes, int *exact);
+
 /* The units: each adds what it knows to *out, which is all zero before. */
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
