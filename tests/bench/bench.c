@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_kernel.h"
 #include "warpmem.h"
 
 #define RECORDS 65536U
@@ -338,6 +339,8 @@ int main(int argc, char **argv)
     printf("  %-30s %12s %12s %12s %9s\n", "trace", "-j1 M acc/s", "-j1 MB/s", "-j2 M acc/s", "j2 : j1");
     for (unsigned layout = 0; layout < LAYOUTS; layout++)
         bench_layout(argv[1], directory, (enum layout)layout);
-    printf("  peak memory %ld KiB\n", peak_kib(RUSAGE_CHILDREN));
+    printf("  peak memory %ld KiB\n\n", peak_kib(RUSAGE_CHILDREN));
+    if (bench_kernels(directory) != 0)
+        die("the kernels' part failed");
     return 0;
 }
