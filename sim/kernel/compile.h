@@ -174,6 +174,7 @@ enum expr_kind {
     E_DEREF,  /* a: pointer */
     E_INDEX,  /* a: array lvalue, b: index */
     E_MEMBER, /* a: record, field */
+    E_VIEW,   /* a: element of a local array, which with those behind it is looked at as a vector */
     E_ADDRESS,
     E_DECAY, /* a: array lvalue */
     E_NEG,
@@ -273,7 +274,7 @@ struct symbol {
     enum storage storage;
     int is_parameter;
     unsigned is_assigned; /* in how many places, besides its initialiser */
-    int address_taken;
+    unsigned address_taken; /* in how many places that need a pointer */
     int is_known;         /* to the compiler, when loops are unrolled */
     struct expr *initial; /* of file scope; a parameter's default */
     int in_memory;        /* a local variable that is in local memory */

@@ -73,7 +73,7 @@ static struct expr *checked(struct compile *c, struct expr *e)
 
 struct symbol *wmi_c_root(struct expr *e)
 {
-    while (e->kind == E_INDEX || e->kind == E_MEMBER)
+    while (e->kind == E_INDEX || e->kind == E_MEMBER || e->kind == E_VIEW)
         e = e->a;
     return e->kind == E_VAR ? e->symbol : NULL;
 }
@@ -83,7 +83,7 @@ static void take_address(struct expr *e)
     struct symbol *symbol = wmi_c_root(e);
 
     if (symbol)
-        symbol->address_taken = 1;
+        symbol->address_taken++;
 }
 
 struct expr *wmi_c_rvalue(struct compile *c, struct expr *e)
@@ -517,36 +517,11 @@ void wmi_c_unused(struct expr *e)
 
 /* ------------------------------------------------------------------------------------------------------------- primaries */
 
-static struct expr *deref(struct compile *c, struct expr *pointer, struct place place)
+static struct expr *element(struct compile *c, struct expr *a, struct expr *b, struct place place)
 {
-    struct expr *e;
-
-    pointer = wmi_c_rvalue(c, pointer);
-    if (pointer->type->kind != K_POINTER)
-        wmi_c_fail(c, WM_E_SYNTAX, place, "%s is not a pointer", wmi_c_type_name(c, pointer->type));
-    if (pointer->type->base->size == 0)
-        wmi_c_fail(c, WM_E_SYNTAX, place, "access to %s", wmi_c_type_name(c, pointer->type->base));
-    if (pointer->kind == E_ADDRESS)
-        return pointer->a;
-    e = wmi_c_make(c, E_DEREF, pointer->type->base, place);
-    e->a = pointer;
-    e->is_lvalue = 1;
-    return e;
-}
-
-static struct expr *subscript(struct compile *c, struct expr *a, struct expr *b, struct place place)
-{
-    struct expr *e;
+    struct expr *e = wmi_c_make(c, E_INDEX, a->type->base, place);
     struct symbol *symbol;
 
-    if (a->type->kind != K_ARRAY)
-        return deref(c, wmi_c_binary(c, '+', a, b, place), place);
-    if (!a->is_lvalue)
-        wmi_c_refuse(c, place, "indexing an array that is a value");
-    b = wmi_c_rvalue(c, b);
-    if (!wmi_c_is_integer(b->type))
-        wmi_c_fail(c, WM_E_SYNTAX, place, "an index of type %s", wmi_c_type_name(c, b->type));
-    e = wmi_c_make(c, E_INDEX, a->type->base, place);
     e->a = a;
     e->b = cast_to(c, b, promoted(c, b->type), place);
     e->is_lvalue = 1;
@@ -560,6 +535,99 @@ static struct expr *subscript(struct compile *c, struct expr *a, struct expr *b,
         c->instance->uses = use;
     }
     return e;
+}
+
+/* Whether a value of type is scalars of the type scalar, one behind the other, and nothing else. */
+static int is_made_of(const struct type *type, const struct type *scalar)
+{
+    if (!type->leaves || type->leaves > 16 || type->size != type->leaves * scalar->size)
+        return 0;
+    for (uint32_t i = 0; i < type->leaves; i++) {
+        uint64_t offset;
+
+        if (!wmi_c_same(wmi_c_leaf(type, i, &offset), scalar))
+            return 0;
+    }
+    return 1;
+}
+
+/*
+ * *(float4 *)&local[i] and the like, where the address goes nowhere else: what it makes of an array in registers are some
+ * of these registers, as it is for nvcc. NULL: it is something else.
+ */
+static struct expr *view(struct compile *c, struct expr *pointer, struct place place)
+{
+    const struct type *type = pointer->type->base;
+    struct expr *at = pointer;
+    struct expr *offset = NULL; /* in values of type */
+    struct expr *array;
+    struct expr *index;
+    struct expr *e;
+    struct symbol *symbol;
+
+    if (at->kind == E_BINARY && at->op == '+') {
+        offset = at->b;
+        at = at->a;
+    }
+    while (at->kind == E_CAST && at->a->type->kind == K_POINTER)
+        at = at->a;
+    if (at->kind == E_ADDRESS && at->a->kind == E_INDEX) {
+        array = at->a->a;
+        index = at->a->b;
+    } else if (at->kind == E_DECAY) {
+        array = at->a;
+        index = wmi_c_integer(c, 0, wmi_c_basic(c, K_INT), place);
+    } else {
+        return NULL;
+    }
+    symbol = wmi_c_root(array);
+    if (!symbol || symbol->storage != ST_AUTO || symbol->kind != SYM_VARIABLE || !wmi_c_is_scalar(array->type->base) ||
+        !is_made_of(type, array->type->base->plain))
+        return NULL;
+    if (offset)
+        index = wmi_c_binary(c, '+', index, wmi_c_binary(c, '*', offset, wmi_c_integer(c, type->leaves, wmi_c_basic(c, K_INT), place), place), place);
+    symbol->address_taken--;
+    e = wmi_c_make(c, E_VIEW, array->type->base->is_const ? wmi_c_const(c, type) : type, place);
+    e->a = element(c, array, index, place);
+    e->is_lvalue = 1;
+    return e;
+}
+
+static struct expr *deref(struct compile *c, struct expr *pointer, struct place place)
+{
+    struct expr *e;
+
+    pointer = wmi_c_rvalue(c, pointer);
+    if (pointer->type->kind != K_POINTER)
+        wmi_c_fail(c, WM_E_SYNTAX, place, "%s is not a pointer", wmi_c_type_name(c, pointer->type));
+    if (pointer->type->base->size == 0)
+        wmi_c_fail(c, WM_E_SYNTAX, place, "access to %s", wmi_c_type_name(c, pointer->type->base));
+    if (pointer->kind == E_ADDRESS) {
+        struct symbol *symbol = wmi_c_root(pointer->a);
+
+        if (symbol)
+            symbol->address_taken--;
+        return pointer->a;
+    }
+    e = view(c, pointer, place);
+    if (e)
+        return e;
+    e = wmi_c_make(c, E_DEREF, pointer->type->base, place);
+    e->a = pointer;
+    e->is_lvalue = 1;
+    return e;
+}
+
+static struct expr *subscript(struct compile *c, struct expr *a, struct expr *b, struct place place)
+{
+    if (a->type->kind != K_ARRAY)
+        return deref(c, wmi_c_binary(c, '+', a, b, place), place);
+    if (!a->is_lvalue)
+        wmi_c_refuse(c, place, "indexing an array that is a value");
+    b = wmi_c_rvalue(c, b);
+    if (!wmi_c_is_integer(b->type))
+        wmi_c_fail(c, WM_E_SYNTAX, place, "an index of type %s", wmi_c_type_name(c, b->type));
+    return element(c, a, b, place);
 }
 
 static struct expr *member(struct compile *c, struct expr *a, struct place place)
@@ -626,7 +694,7 @@ struct expr *wmi_c_call_of(struct compile *c, struct instance *instance, struct 
             if (!wmi_c_same(parameter->type->base, args[i]->type))
                 all[i] = wmi_c_convert(c, args[i], parameter->type->base->plain, "an argument");
             else if (root && parameter->in_memory)
-                root->address_taken = 1;
+                root->address_taken++;
             if (root && !parameter->type->base->is_const)
                 root->is_assigned++;
         } else {

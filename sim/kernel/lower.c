@@ -255,6 +255,7 @@ static int has_effects(struct expr *e)
     case E_VAR: found = e->symbol->storage != ST_AUTO || e->symbol->in_memory || e->symbol->type->kind == K_REFERENCE; break;
     case E_DEREF:
     case E_INDEX:
+    case E_VIEW:
     case E_CALL:
     case E_ASSIGN:
     case E_ASSIGN_OP:
@@ -495,6 +496,11 @@ static struct where where_is(struct lower *l, struct expr *e)
         where = (struct where){W_MEMORY, value_of(l, e->a), 0, 0, 0};
         return where;
     case E_INDEX: return element_of(l, e);
+    case E_VIEW:
+        where = where_is(l, e->a);
+        if (where.kind == W_REGISTER && where.bound < e->type->leaves)
+            wmi_c_fail(l->c, WM_E_RANGE, e->place, "%s behind the end of a local array", wmi_c_type_name(l->c, e->type));
+        return where;
     case E_MEMBER:
         if (!e->a->is_lvalue)
             return (struct where){W_REGISTER, record_of(l, e->a) + e->field->leaf, 0, e->field->type->leaves, 0};

@@ -125,7 +125,7 @@ static struct stmt *declare_one(struct compile *c, const struct specifiers *spec
         if (root) {
             root->is_assigned++;
             if (root->type->kind == K_ARRAY || root->type->kind == K_RECORD)
-                root->address_taken = 1;
+                root->address_taken++;
         }
     }
     s = make(c, S_DECLARE, place);

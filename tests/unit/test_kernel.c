@@ -493,6 +493,30 @@ static void test_spaces(void **state)
     ran_free(ran);
 }
 
+/* Vectors of an array in registers are registers, as nvcc makes them: no access to local memory. */
+static void test_views(void **state)
+{
+    static const char source[] =
+        "#define VECTOR(x) (reinterpret_cast<float4 *>(&(x))[0])\n"
+        "__global__ void k(float *out, float *in) {\n"
+        "  float a[8], b[2][4]; int t = threadIdx.x;\n"
+        "  for (int i = 0; i < 8; i += 4) VECTOR(a[i]) = VECTOR(in[8 * t + i]);\n"
+        "  for (int i = 0; i < 2; i++) *(float4 *)b[i] = ((float4 *)a)[1 - i];\n"
+        "  VECTOR(b[1][0]).z += 100;\n"
+        "  for (int i = 0; i < 2; i++) VECTOR(out[8 * t + 4 * i]) = *(const float4 *)&b[i][0];\n"
+        "}\n";
+    struct ran *ran = good(source, "--block 32 --arg in=float[256]:iota");
+    const float *out = buffer_of(ran, "out", NULL);
+
+    (void)state;
+    assert_int_equal(count_of(ran, "ld.global.v4.b32", 4), 2);
+    assert_int_equal(count_of(ran, "st.global.v4.b32", 7), 2);
+    assert_int_equal(ran->count, 4);
+    for (int i = 0; i < 256; i++)
+        assert_true(out[i] == (float)((i ^ 4) + (i % 8 == 6 ? 100 : 0)));
+    ran_free(ran);
+}
+
 static void test_contents(void **state)
 {
     static const char source[] = "__global__ void k(float *out, const unsigned *r, const double *d, const int *grows) {\n"
@@ -689,6 +713,7 @@ int main(void)
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_widths),
         cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_views),
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_templates),
         cmocka_unit_test(test_preprocessor),
