@@ -9,8 +9,11 @@
 #define CONST_BYTES (UINT64_C(64) << 10)
 #define GLOBAL_BITS 47
 
-/* What a replayed thread has of local memory. */
-#define LIVE_LOCAL_BYTES (UINT64_C(8) << 10)
+/* What a replayed thread has of local memory, and pieces of it whose tag banks do not depend on where the driver puts it:
+ * that is only known to be a multiple of 64 bytes of each thread (measured on an H200: successive launches alternate between
+ * two places). */
+#define LIVE_LOCAL_BYTES       (UINT64_C(8) << 10)
+#define LIVE_LOCAL_PIECE_BYTES 64
 
 static const char *const opcode_texts[] = {
     "ld.global.b8",
@@ -157,6 +160,8 @@ enum wm_status generate_start(struct generator *g, uint64_t seed, unsigned max_w
     g->shared_bytes = SHARED_BYTES;
     g->local_bytes = SHARED_BYTES;
     g->const_bytes = CONST_BYTES;
+    g->local_piece_bytes = 0;
+    g->whole_matrices = 0;
     g->opcodes = 0;
     for (size_t i = 0; i < sizeof opcode_texts / sizeof opcode_texts[0]; i++) {
         struct wm_opcode opcode;
@@ -197,6 +202,8 @@ enum wm_status generate_live(struct generator *g, uint64_t seed, const wm_arch *
     g->opcodes = kept;
     g->local_bytes = LIVE_LOCAL_BYTES;
     g->const_bytes = SHARED_BYTES;
+    g->local_piece_bytes = LIVE_LOCAL_PIECE_BYTES;
+    g->whole_matrices = 1;
     return status;
 }
 
@@ -297,6 +304,9 @@ void generate_access_of(struct generator *g, const struct wm_opcode *opcode, str
     memset(out, 0, sizeof *out);
     out->opcode = *opcode;
     out->mask = random_mask(g);
+    if (g->whole_matrices && opcode->matrices > 0 && out->mask != 0) {
+        out->mask = UINT32_MAX;
+    }
     out->count = 1;
     out->pc = WM_NO_PC;
     out->l1 = below(g, 2) ? WM_L1_HIT : WM_L1_MISS;
@@ -306,7 +316,15 @@ void generate_access_of(struct generator *g, const struct wm_opcode *opcode, str
     case WM_CONST: window = g->const_bytes; break;
     default: break;
     }
-    place(g, opcode->width_bytes, window, out->address);
+    if (opcode->space == WM_LOCAL && g->local_piece_bytes > 0) {
+        uint64_t base = generate_below(g, window / g->local_piece_bytes) * g->local_piece_bytes;
+        place(g, opcode->width_bytes, g->local_piece_bytes, out->address);
+        for (unsigned i = 0; i < WM_LANES; i++) {
+            out->address[i] += base;
+        }
+    } else {
+        place(g, opcode->width_bytes, window, out->address);
+    }
     if (opcode->operation == WM_CP_ASYNC) {
         uint64_t destination[WM_LANES];
         place(g, opcode->width_bytes, g->shared_bytes, destination);

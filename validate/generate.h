@@ -11,6 +11,8 @@
 struct generator {
     uint64_t state;
     uint64_t shared_bytes, local_bytes, const_bytes; /* offsets lie below: multiples of every width */
+    uint64_t local_piece_bytes; /* lanes of a local access stay in one piece of that size; 0: anywhere */
+    int whole_matrices; /* matrix instructions have all lanes or none: PTX leaves the rest undefined */
     unsigned opcodes;
     struct wm_opcode opcode[GENERATE_OPCODES_MAX];
 };
@@ -19,7 +21,8 @@ struct generator {
  * WM_OK, or what wm_opcode_parse() says of a built-in opcode. */
 enum wm_status generate_start(struct generator *g, uint64_t seed, unsigned max_width_bytes);
 
-/* The same for accesses that are to be executed on that GPU: those that it has, and local offsets below 8 KiB. */
+/* The same for accesses that are to be executed on that GPU: instructions that it has, at addresses and with masks whose
+ * cost does not hang on what an access does not say. */
 enum wm_status generate_live(struct generator *g, uint64_t seed, const wm_arch *arch);
 
 /* The next random number; one below limit (at least 1). */

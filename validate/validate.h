@@ -53,6 +53,24 @@ struct measured {
 /* A measurement of single accesses, read record by record. */
 struct measurement;
 
+/* ---------------------------------------------------------------------------------------------------------- beside.c */
+
+#define BESIDE_OPERATIONS (WM_CP_ASYNC + 1)
+
+/* What the measuring kernel adds to each record, by operation: a wait behind a copy, for instance. */
+struct beside {
+    uint64_t counts[BESIDE_OPERATIONS][WM_COUNTERS];
+};
+
+/* From the keys beside.OPERATION.COUNTER of a .meta file; all 0 where there are none. */
+enum wm_status beside_read(const struct meta *meta, struct beside *out, struct wm_diag *diag);
+
+/* Takes it off a record. WM_E_RANGE: the record has less. path: the measurement, for messages. */
+enum wm_status beside_subtract(const struct beside *beside, uint64_t index, const struct wm_opcode *opcode,
+                               struct measured *measured, const char *path, struct wm_diag *diag);
+
+/* ------------------------------------------------------------------------------------------- measurement.c, continued */
+
 /* Takes over a source with its heading read. */
 enum wm_status measurement_new(struct csv_source *source, struct measurement **out, struct wm_diag *diag);
 /* Column number n, from 0, that means nothing here; NULL: no more. Likewise those that hold cycles, which are not

@@ -71,6 +71,7 @@ struct run {
     struct meta *meta;
     wm_arch *arch;
     enum wm_l1 l1;
+    struct beside beside;
     struct known_list known;
     struct output *output;
     struct buffer buffer;
@@ -311,6 +312,8 @@ static int compare_access(struct run *run, const wm_reader *reader, struct measu
     if (status == WM_END)
         validate_refuse(&run->diag, status, run->options->csv, 0, 0, "there is no record for access %llu of %s",
                         (unsigned long long)index, run->options->trace);
+    if (!status)
+        status = beside_subtract(&run->beside, index, &access->opcode, &measured, run->options->csv, &run->diag);
     if (!status)
         status = comparison_add(comparison, index, access, &counts, &measured);
     if (!status)
@@ -669,7 +672,8 @@ static int open_all(struct run *run)
     int status;
 
     if (csv_open(options->csv, &run->source, &run->diag) != WM_OK ||
-        meta_open(options->csv, &run->meta, &run->diag) != WM_OK) {
+        meta_open(options->csv, &run->meta, &run->diag) != WM_OK ||
+        beside_read(run->meta, &run->beside, &run->diag) != WM_OK) {
         opening_failed(run, options->csv);
         return EXIT_BAD;
     }
