@@ -40,7 +40,7 @@ static void on_signal(int number)
 
 static void remove_on_signal(char *path)
 {
-    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 
     unfinished = path;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -91,12 +91,12 @@ static int open_beside(struct output *output)
 {
     const char *slash = strrchr(output->path, '/');
     int folder = slash ? (int)(slash - output->path) + 1 : 0;
-    size_t size = strlen(output->path) + sizeof "..XXXXXX";
+    size_t size = (size_t)folder + sizeof ".warpmem.XXXXXX";
 
     output->temporary = malloc(size);
     if (!output->temporary)
         return fail(output->name, "");
-    snprintf(output->temporary, size, "%.*s.%s.XXXXXX", folder, output->path, output->path + folder);
+    snprintf(output->temporary, size, "%.*s.warpmem.XXXXXX", folder, output->path);
     output->file = mkstemp(output->temporary);
     if (output->file < 0) {
         fail(output->name, "cannot write a file beside it: ");
@@ -108,11 +108,38 @@ static int open_beside(struct output *output)
     return 0;
 }
 
+/* The descriptor that a path is another name for: to put a file in its place would not reach what is open. -1: none. */
+static int named_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *digits = path + strlen(folders[i]);
+
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0 && *digits >= '0' && *digits <= '9' &&
+            strlen(digits) <= 6 && digits[strspn(digits, "0123456789")] == '\0')
+            return (int)strtol(digits, NULL, 10);
+    }
+    return -1;
+}
+
 static int open_path(struct output *output, const char *path)
 {
     struct stat info;
+    int descriptor = named_descriptor(path);
 
+    if (descriptor >= 0) {
+        output->stream = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        return output->stream < 0 ? fail(output->name, "") : 0;
+    }
     if (stat(path, &info) != 0) {
+        /* a link to nowhere is not replaced by a file */
+        if (errno != ENOENT || lstat(path, &info) == 0)
+            return fail(output->name, "");
         output->path = strdup(path);
         output->mode = default_mode();
     } else if (S_ISREG(info.st_mode)) {
