@@ -60,6 +60,10 @@ static int convert_file(const char *path, unsigned index, unsigned count, const 
         fail_reading(path, &diag);
         goto done;
     }
+    if (launch_refuses(launch, reader, path, &diag)) {
+        fail_reading(path, &diag);
+        goto done;
+    }
     for (unsigned long n = 0; (status = wm_reader_next(reader, &access, &diag)) == WM_OK; n++) {
         status = wm_writer_add(writer, &access);
         if (status) {
@@ -129,7 +133,11 @@ int run_convert(int argc, char **argv)
         switch (option) {
         case 'o': path = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case OPTION_HELP: return print_help(help);
-        case OPTION_KERNEL: launch.launch.kernel = optarg; break;
+        case OPTION_KERNEL:
+            launch.launch.kernel = optarg;
+            if (!launch.first)
+                launch.first = "--kernel";
+            break;
         default:
             if (option < OPTION_GRID || option >= OPTION_LAUNCH_END)
                 return usage_hint(COMMAND);

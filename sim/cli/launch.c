@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,9 +112,13 @@ static int parse_blocks(const char *command, const char *text, struct wm_launch 
 
 int launch_option(const char *command, int option, char *text, struct launch_options *out)
 {
+    static const char *const names[] = {"--grid",   "--block",  "--arg",       "--smem",
+                                        "--blocks", "--sample", "--max-steps", "--dump"};
     unsigned long number = 0;
     int is_good = 1;
 
+    if (!out->first)
+        out->first = names[option - OPTION_GRID];
     switch (option) {
     case OPTION_GRID:
         out->is_given = 1;
@@ -165,6 +170,18 @@ static int write_dump(const struct dump *dump, wm_reader *reader)
 done:
     output_close(output);
     return result;
+}
+
+int launch_refuses(const struct launch_options *options, const wm_reader *reader, const char *path, struct wm_diag *diag)
+{
+    if (!options->first || wm_reader_format(reader) == WM_FORMAT_CUDA)
+        return 0;
+    memset(diag, 0, sizeof *diag);
+    diag->status = WM_E_ARGUMENT;
+    snprintf(diag->file, sizeof diag->file, "%s", path);
+    snprintf(diag->text, sizeof diag->text, "%s is for the source of a kernel (FILE.cu), and this is a trace",
+             options->first);
+    return 1;
 }
 
 int launch_finish(const struct launch_options *options, wm_reader *reader)

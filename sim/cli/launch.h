@@ -16,7 +16,8 @@ struct launch_options {
     struct wm_launch_argument *arguments;
     struct dump *dumps;
     size_t dump_count;
-    int is_given; /* grid or block */
+    int is_given;      /* grid or block */
+    const char *first; /* of the options that were given; NULL: none */
 };
 
 enum {
@@ -52,6 +53,9 @@ enum {
 
 /* Takes an option of those above. 0: its value is wrong, and usage_error() has been called. */
 int launch_option(const char *command, int option, char *text, struct launch_options *out);
+
+/* Where an option was given, and an input is no kernel's source: says in *diag what is wrong. Returns 0 if nothing is. */
+int launch_refuses(const struct launch_options *options, const wm_reader *reader, const char *path, struct wm_diag *diag);
 
 /* Where the input is a kernel that has run: says its remarks, writes the dumps. Returns 0 for success. */
 int launch_finish(const struct launch_options *options, wm_reader *reader);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 /* Text of rows that finished jobs may hold back, over all of them; a job with more waits for its turn. */
-#define ROW_TEXT_BYTES ((size_t)24 << 20)
+#define ROW_TEXT_BYTES ((size_t)12 << 20)
 
 /* Where a row's text begins, and its number among the accesses of the job. */
 struct row_mark {
@@ -97,15 +97,19 @@ static enum wm_status set_diag(struct wm_diag *diag, enum wm_status status, cons
 static void read_job(struct pipeline *pipeline, struct job *job)
 {
     const struct launch_options *launch = pipeline->options->launch;
-    const struct wm_reader_options options = {WM_FORMAT_AUTO, pipeline->options->l1, launch ? &launch->launch : NULL};
+    const struct wm_reader_options options = {WM_FORMAT_AUTO, pipeline->options->l1,
+                                              launch->is_given ? &launch->launch : NULL};
     struct input_file *file = &pipeline->files[pipeline->file_next];
     enum wm_status status = WM_OK;
     uint64_t consumed, total;
 
     job->file = file;
     set_diag(&job->diag, WM_E_MEMORY, wm_status_text(WM_E_MEMORY));
-    if (!file->reader)
+    if (!file->reader) {
         status = wm_reader_open(file->path, &options, &file->reader, &job->diag);
+        if (!status && launch_refuses(launch, file->reader, file->path, &job->diag))
+            status = WM_E_ARGUMENT;
+    }
     if (!status)
         status = wm_reader_chunk(file->reader, &job->chunk, &job->diag);
     if (status == WM_END) {
@@ -216,7 +220,7 @@ static int add_job(struct pipeline *pipeline, struct job *job)
         wm_reader_notes(job->file->reader, &notes);
         add_notes(&job->file->notes, &notes);
         warn_notes(job->file->path, &job->file->notes);
-        if (pipeline->options->launch && launch_finish(pipeline->options->launch, job->file->reader) != 0)
+        if (launch_finish(pipeline->options->launch, job->file->reader) != 0)
             return 0;
         wm_reader_close(job->file->reader);
         job->file->reader = NULL;

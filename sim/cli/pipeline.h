@@ -18,7 +18,7 @@ struct pipeline_options {
     size_t file_count;
     const regex_t *kernel; /* only kernels whose name matches; NULL: all */
     enum wm_l1 l1;
-    const struct launch_options *launch; /* of kernels from their source; NULL: these are refused */
+    const struct launch_options *launch; /* of kernels from their source */
     unsigned workers;
     wm_tally *tallies[PIPELINE_TALLIES]; /* to be added to; NULL: not wanted */
     enum wm_by by[PIPELINE_TALLIES];     /* their groupings */

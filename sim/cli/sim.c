@@ -237,7 +237,7 @@ static int simulate(struct run *run)
         .file_count = options->file_count,
         .kernel = run->has_kernel ? &run->kernel : NULL,
         .l1 = options->l1,
-        .launch = options->launch.is_given ? &options->launch : NULL,
+        .launch = &options->launch,
         .workers = (unsigned)options->jobs,
         .tallies = {run->groups, run->opcodes},
         .by = {(enum wm_by)(options->by == BY_ACCESS ? 0 : options->by), WM_BY_OPCODE},
