@@ -918,6 +918,8 @@ const char *wm_arch_description(const wm_arch *arch)
 
 enum wm_status wm_arch_key_at(const wm_arch *arch, size_t index, struct wm_arch_key *out)
 {
+    if (!arch || !out)
+        return WM_E_ARGUMENT;
     if (index >= arch->key_count)
         return WM_END;
     *out = arch->keys[index];

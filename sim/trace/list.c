@@ -182,6 +182,11 @@ enum wm_status wmi_list_next(struct wmi_list *list, struct wmi_stream **out, con
         return wmi_diag_set(diag, WM_E_UNSUPPORTED, list->name, list->line, 0, "a list of files that is no file itself");
     memcpy(list->path, list->name, folder);
     strcpy(list->path + folder, line);
+    /* A file of that name, not standard input. */
+    if (strcmp(list->path, "-") == 0) {
+        strcpy(list->path, "./-");
+        length = strlen(list->path);
+    }
     status = open_element(list, length, out, &reason);
     if (status != WM_OK)
         return wmi_diag_set(diag, status, list->name, list->line, 0, "%.*s: %.*s", 200, line, 300, reason.text);

@@ -188,6 +188,8 @@ static void built_in_profiles_are_complete(void **state)
         }
         assert_int_equal(wm_arch_key_at(arch, n, &key), WM_END);
         assert_int_equal(wm_arch_key_at(arch, SIZE_MAX, &key), WM_END);
+        assert_int_equal(wm_arch_key_at(arch, 0, NULL), WM_E_ARGUMENT);
+        assert_int_equal(wm_arch_key_at(NULL, 0, &key), WM_E_ARGUMENT);
         wm_arch_close(reference);
         wm_arch_close(arch);
     }
