@@ -8,7 +8,8 @@
  *
  *     struct vec                    one 32-bit number for each lane
  *     struct reading                the addresses of an access: any: the OR of all; differ: the bits in which they are
- *                                   not all the same; low: their low 32 bits; and what line_ids() needs
+ *                                   not all the same; low: their low 32 bits; stride: from lane 0 to lane 1, if both
+ *                                   are active; and what line_ids() needs
  *
  *     read_lanes(address, active, r)
  *                                   fills *r. Addresses of inactive lanes are never used: in their place stands that of
@@ -17,6 +18,7 @@
  *     shift_right(v, count, out)
  *     ascends(r)                    whether no r->low is below the one before it
  *     changes(r, shift)             bit i: r->low[i] >> shift differs from r->low[i - 1] >> shift; bit 0 is set
+ *     is_strided(r)                 whether every r->low is that of the lane before plus r->stride (modulo 2^32)
  *     firsts(v)                     bit i: no lane before i has the number of lane i
  *     equal_to(v, lane)             bit i: v[i] is v[lane]
  *     pairs_share(v)                bit 0: v[i] is v[i ^ 1] for all lanes; bit 1: the same for i ^ 2
@@ -141,6 +143,9 @@ WMI_INLINE unsigned passes_by_wavefront(const struct vec *banks, unsigned phases
 }
 #endif
 
+/* The bits of an address that choose the bank. */
+#define BANK_BITS UINT64_C(0x7C)
+
 /* The lines of an access, each named by its first lane, its leader. */
 struct fast_lines {
     uint32_t leaders;    /* bit i: lane i is the first of its line */
@@ -172,6 +177,22 @@ WMI_INLINE void merge_ascending(const struct reading *r, uint32_t active, unsign
     }
 }
 
+/*
+ * Passes of each phase, where addresses ascend at equal distances; 0 where they do not, or lanes are inactive. There are
+ * as many lanes in a phase as groups of `words` banks. Lanes come to every step-th group, step being the largest power
+ * of two that divides their distance in groups.
+ */
+WMI_INLINE unsigned passes_of_stride(const struct reading *r, uint32_t active, unsigned words)
+{
+    const unsigned lanes = WM_LANES / words;
+    const uint32_t distance = r->stride / (4 * words);
+    const uint32_t step = distance & (0U - distance);
+
+    if (active != UINT32_MAX || r->stride % (4 * words) || !is_strided(r))
+        return 0;
+    return step < lanes ? step : lanes;
+}
+
 /* Banks of lines from those of runs of lanes that begin at a line's or a phase's first lane. */
 WMI_INLINE void split_phases(const struct vec *merged, uint32_t leaders, unsigned phases, struct vec banks[4])
 {
@@ -189,15 +210,16 @@ WMI_INLINE void split_phases(const struct vec *merged, uint32_t leaders, unsigne
     }
 }
 
-/* Lines of any order: equal ones are looked for. own: banks of active lanes. Returns 0 where that is left to the
- * reference. */
-WMI_INLINE int gather_lines(const struct reading *r, const struct vec *own, unsigned width, unsigned phases,
+/* Lines of any order: equal ones are looked for. Returns 0 where that is left to the reference. */
+WMI_INLINE int gather_lines(const struct reading *r, uint32_t active, unsigned width, unsigned phases,
                             struct fast_lines *lines)
 {
-    const unsigned words = width > 4 ? width / 4 : 1;
+    struct vec own;
     uint32_t rest;
     uint32_t alone; /* lines of one lane */
 
+    bank_masks(&r->low, phases, &own);
+    keep(&own, active, &own);
     line_ids(r, &lines->id);
     lines->leaders = firsts(&lines->id);
     lines->sectors = wmi_popcount(lines->leaders);
@@ -211,18 +233,18 @@ WMI_INLINE int gather_lines(const struct reading *r, const struct vec *own, unsi
         alone &= ~same;
     }
     for (unsigned phase = 0; phase < phases; phase++)
-        keep(own, alone & phase_lanes(phases, phase), &lines->banks[phase]);
+        keep(&own, alone & phase_lanes(phases, phase), &lines->banks[phase]);
     rest = ~lines->leaders;
     while (rest) {
         const uint32_t same = equal_to(&lines->id, wmi_log2(rest));
         const unsigned leader = wmi_log2(same);
-        const uint32_t all = or_of(own, same);
+        const uint32_t all = or_of(&own, same);
 
         rest &= ~same;
         lines->sectors += sectors_of(all) - 1;
-        lines->distinct += wmi_popcount(all) / words - 1;
+        lines->distinct += wmi_popcount(all) / phases - 1;
         for (unsigned phase = 0; phase < phases; phase++)
-            put(&lines->banks[phase], leader, or_of(own, same & phase_lanes(phases, phase)));
+            put(&lines->banks[phase], leader, or_of(&own, same & phase_lanes(phases, phase)));
     }
     if (width < 4 && lines->leaders != UINT32_MAX) {
         if (r->differ >> 32)
@@ -249,59 +271,66 @@ WMI_INLINE unsigned tag_sets(const struct wm_profile *profile, const struct fast
     return most;
 }
 
-/* Data passes of some lines, all their tag wavefronts together. */
-WMI_INLINE unsigned passes_of_lines(const struct vec *banks, uint32_t leaders, unsigned phases)
+/* Data passes of lines, all their tag wavefronts together. */
+WMI_INLINE unsigned passes_of_lines(const struct vec *banks, unsigned phases)
 {
     unsigned passes = 0;
 
     for (unsigned phase = 0; phase < phases; phase++) {
         struct wmi_phase_counts counts;
-        struct vec some;
 
-        keep(&banks[phase], leaders, &some);
-        count_phases(&some, 1, &counts);
+        count_phases(&banks[phase], 1, &counts);
         passes += counts.sum;
     }
     return passes;
 }
 
-/* Data passes of all lines together. own: the banks of each lane. */
-WMI_INLINE unsigned passes_together(const struct reading *r, uint32_t active, struct vec *own,
-                                    const struct fast_lines *lines, unsigned phases, int ascending)
+/* Data passes of all lines together. */
+WMI_INLINE unsigned passes_together(const struct reading *r, uint32_t active, const struct fast_lines *lines,
+                                    unsigned phases, int ascending)
 {
+    const unsigned strided = ascending ? passes_of_stride(r, active, phases) : 0;
     struct wmi_phase_counts counts;
+    struct vec own;
 
+    if (strided)
+        return strided * phases;
+    if (!ascending && lines->leaders != UINT32_MAX)
+        return passes_of_lines(lines->banks, phases);
+    bank_masks(&r->low, phases, &own);
     if (ascending)
-        merge_ascending(r, active, phases, own);
-    else if (lines->leaders != UINT32_MAX)
-        return passes_of_lines(lines->banks, UINT32_MAX, phases);
-    count_phases(own, phases, &counts);
+        merge_ascending(r, active, phases, &own);
+    count_phases(&own, phases, &counts);
     return counts.sum;
 }
 
-/* Data passes of `merged` tag wavefronts together and each later one by itself. */
-WMI_INLINE unsigned passes_apart(const struct vec *banks, unsigned phases, uint32_t leaders, uint32_t set[4],
-                                 unsigned wavefronts, unsigned merged)
-{
-    uint32_t later = 0;
-
-    if (merged == 0)
-        return passes_by_wavefront(banks, phases, set, wavefronts);
-    for (unsigned bank = 0; bank < 4; bank++) {
-        for (unsigned w = 0; w < merged; w++)
-            set[bank] &= set[bank] - 1;
-        later |= set[bank];
-    }
-    return passes_of_lines(banks, leaders & ~later, phases) +
-           passes_by_wavefront(banks, phases, set, wavefronts - merged);
-}
-
-/* Tag wavefronts that share data passes. */
+/* Most tag wavefronts whose data passes are those of all lines together. */
 WMI_INLINE unsigned merged_wavefronts(const struct wm_profile *profile, const struct wm_access *access)
 {
     if (access->opcode.operation == WM_ST)
         return profile->store_merge[wmi_log2(access->opcode.width_bytes)];
-    return wmi_hits_l1(access) ? WM_LANES : 0;
+    return wmi_hits_l1(access) ? WM_LANES : 1;
+}
+
+/* Lines of addresses that never descend: equal ones are neighbours. */
+WMI_INLINE void ascending_lines(const struct reading *r, struct fast_lines *lines)
+{
+    shift_right(&r->low, WMI_LINE_SHIFT, &lines->id);
+    lines->leaders = changes(r, WMI_LINE_SHIFT);
+    lines->sectors = wmi_popcount(changes(r, WMI_SECTOR_SHIFT));
+    lines->distinct = wmi_popcount(changes(r, 0));
+}
+
+/* Their banks. */
+WMI_INLINE void ascending_banks(const struct reading *r, uint32_t active, unsigned phases, struct fast_lines *lines)
+{
+    struct vec own;
+
+    bank_masks(&r->low, phases, &own);
+    keep(&own, active, &own);
+    if (lines->leaders != UINT32_MAX)
+        merge_runs(&own, lines->leaders | phase_starts(phases));
+    split_phases(&own, lines->leaders, phases, lines->banks);
 }
 
 /* Global accesses that touch more than one line. */
@@ -309,40 +338,29 @@ WMI_INLINE int fast_global(const struct wm_profile *profile, const struct wm_acc
                            struct wm_counts *out)
 {
     const unsigned width = access->opcode.width_bytes;
-    const unsigned words = width > 4 ? width / 4 : 1;
-    const unsigned phases = words;
+    const unsigned phases = width > 4 ? width / 4 : 1;
     const unsigned merged = merged_wavefronts(profile, access);
     const int ascending = !(r->differ >> 32) && ascends(r);
     struct fast_lines lines;
-    struct vec own;
     uint32_t set[4];
     unsigned wavefronts;
     unsigned passes;
 
-    bank_masks(&r->low, words, &own);
-    if (ascending) {
-        shift_right(&r->low, WMI_LINE_SHIFT, &lines.id);
-        lines.leaders = changes(r, WMI_LINE_SHIFT);
-        lines.sectors = wmi_popcount(changes(r, WMI_SECTOR_SHIFT));
-        lines.distinct = wmi_popcount(changes(r, 0));
-    } else {
-        keep(&own, access->mask, &own);
-        if (!gather_lines(r, &own, width, phases, &lines))
-            return 0;
-    }
+    if (ascending)
+        ascending_lines(r, &lines);
+    else if (!gather_lines(r, access->mask, width, phases, &lines))
+        return 0;
     wavefronts = tag_sets(profile, &lines, set);
     if (access->opcode.operation == WM_ST && wavefronts > merged)
         return 0; /* a race against the drain to L2: store.c runs it */
-    if (wavefronts <= (merged ? merged : 1)) {
-        passes = passes_together(r, access->mask, &own, &lines, phases, ascending);
+    if (lines.leaders == UINT32_MAX && !(r->differ & BANK_BITS)) {
+        passes = WM_LANES; /* all in one bank, each in a line of its own */
+    } else if (wavefronts <= merged) {
+        passes = passes_together(r, access->mask, &lines, phases, ascending);
     } else {
-        if (ascending) {
-            keep(&own, access->mask, &own);
-            if (lines.leaders != UINT32_MAX)
-                merge_runs(&own, lines.leaders | phase_starts(phases));
-            split_phases(&own, lines.leaders, phases, lines.banks);
-        }
-        passes = passes_apart(lines.banks, phases, lines.leaders, set, wavefronts, merged);
+        if (ascending)
+            ascending_banks(r, access->mask, phases, &lines);
+        passes = passes_by_wavefront(lines.banks, phases, set, wavefronts);
     }
     *out = (struct wm_counts){
         .requests = 1,
@@ -381,11 +399,17 @@ WMI_INLINE unsigned busy_phases(uint32_t active, unsigned phases)
 WMI_INLINE int fast_shared(const struct wm_access *access, const struct reading *r, unsigned words, unsigned phases,
                            struct wm_counts *out)
 {
+    const int ascending = ascends(r);
+    const unsigned strided = ascending && phases == words ? passes_of_stride(r, access->mask, words) : 0;
     struct wmi_phase_counts counts;
     struct vec own;
 
+    if (strided) {
+        shared_result(strided * phases, phases, strided, out);
+        return 1;
+    }
     bank_masks(&r->low, words, &own);
-    if (ascends(r)) {
+    if (ascending) {
         merge_ascending(r, access->mask, phases, &own);
     } else {
         struct vec word;
