@@ -10,6 +10,13 @@
 /* Launches that are being filled, one for each instruction, or two. */
 #define MOST_OPEN 512
 
+/* What has come of an instruction's comparisons. */
+struct record_of {
+    char instruction[WM_OPCODE_TEXT_SIZE];
+    unsigned guilty[WM_COUNTERS]; /* accesses whose own count was another */
+    uint32_t given_up;
+};
+
 /* An access of a launch. */
 struct item {
     uint64_t index;
@@ -45,6 +52,8 @@ struct plan_batcher {
     struct launch **spare;
     unsigned spare_count;
     unsigned spare_size;
+    struct record_of *records;
+    unsigned record_count, record_size;
     struct plan_totals totals;
 };
 
@@ -132,16 +141,67 @@ void plan_batcher_free(struct plan_batcher *batcher)
         free_launch(batcher->spare[i]);
     free(batcher->full);
     free(batcher->spare);
+    free(batcher->records);
     free(batcher);
 }
 
 /* --------------------------------------------------------------------------------------------------------- measuring */
 
+static enum wm_status find_record(struct plan_batcher *batcher, const char *instruction, struct record_of **out)
+{
+    struct record_of *record;
+
+    for (unsigned i = 0; i < batcher->record_count; i++) {
+        if (strcmp(batcher->records[i].instruction, instruction) == 0) {
+            *out = &batcher->records[i];
+            return WM_OK;
+        }
+    }
+    if (batcher->record_count == batcher->record_size) {
+        const unsigned size = batcher->record_size ? batcher->record_size * 2 : 64;
+        struct record_of *records = realloc(batcher->records, size * sizeof *records);
+
+        if (!records)
+            return WM_E_MEMORY;
+        batcher->records = records;
+        batcher->record_size = size;
+    }
+    record = &batcher->records[batcher->record_count++];
+    memset(record, 0, sizeof *record);
+    snprintf(record->instruction, sizeof record->instruction, "%s", instruction);
+    *out = record;
+    return WM_OK;
+}
+
+int plan_given_up(const struct plan_batcher *batcher, size_t n, const char **instruction, uint32_t *counters)
+{
+    for (unsigned i = 0; i < batcher->record_count; i++) {
+        if (batcher->records[i].given_up && n-- == 0) {
+            *instruction = batcher->records[i].instruction;
+            *counters = batcher->records[i].given_up;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Notes what an access's own launch has told. */
+static void note(struct record_of *record, uint32_t counters, const struct item *item, const uint64_t *sums)
+{
+    for (int c = 0; c < WM_COUNTERS; c++) {
+        if (!(counters >> c & 1) || item->predicted.inexact >> c & 1 ||
+            sums[c] == wm_counts_get(&item->predicted, (enum wm_counter)c))
+            continue;
+        if (++record->guilty[c] == PLAN_MOST_GUILTY)
+            record->given_up |= UINT32_C(1) << c;
+    }
+}
+
 /* Counters that a part's sums can tell something about: where a prediction is known to be only near, the sum of several
  * tells nothing. */
-static uint32_t comparable(const struct plan_batcher *batcher, const struct part *part)
+static uint32_t comparable(const struct plan_batcher *batcher, const struct part *part, const struct record_of *record)
 {
-    return batcher->device->measures & (part->count == 1 ? UINT32_MAX : ~part->launch->inexact);
+    return batcher->device->measures & (part->count == 1 ? UINT32_MAX : ~(part->launch->inexact | record->given_up));
 }
 
 static int sums_agree(const struct part *part, uint32_t counters, const uint64_t *sums)
@@ -160,10 +220,14 @@ static int sums_agree(const struct part *part, uint32_t counters, const uint64_t
 }
 
 /* Hands out the results of a part that is settled. */
-static enum wm_status settle(struct plan_batcher *batcher, const struct part *part, uint32_t counters,
+static enum wm_status settle(struct plan_batcher *batcher, const struct part *part, struct record_of *record,
                              const uint64_t *sums)
 {
+    const uint32_t counters = batcher->device->measures & (part->count == 1 ? UINT32_MAX : ~record->given_up);
+
     batcher->totals.accesses += part->count;
+    if (part->count == 1)
+        note(record, counters, &part->launch->items[part->from], sums);
     for (unsigned i = part->from; i < part->from + part->count; i++) {
         const struct item *item = &part->launch->items[i];
         struct plan_result result = {
@@ -203,16 +267,20 @@ static enum wm_status measure_once(struct plan_batcher *batcher, struct part *pa
         status = batcher->device->measure(batcher->device->context, launches, n, sums, diag);
     for (unsigned i = 0; !status && i < n; i++) {
         const struct part *part = &parts[i];
-        const uint32_t counters = comparable(batcher, part);
-        const int agree = sums_agree(part, counters, sums[i]);
+        struct record_of *record;
+        int agree;
 
+        status = find_record(batcher, part->launch->instruction, &record);
+        if (status)
+            break;
+        agree = sums_agree(part, comparable(batcher, part, record), sums[i]);
         batcher->totals.launches++;
         if (part->is_half) { /* halves of one launch follow each other */
             clean_halves = i % 2 ? clean_halves + (unsigned)agree : (unsigned)agree;
             batcher->totals.unsettled += i % 2 && clean_halves == 2;
         }
         if (agree || part->count == 1) {
-            status = settle(batcher, part, counters, sums[i]);
+            status = settle(batcher, part, record, sums[i]);
             continue;
         }
         batcher->totals.repeated++;

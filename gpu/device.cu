@@ -18,6 +18,7 @@ struct gpu {
     int64_t *cycles;                         // on the GPU
     struct gpu_parameters *parameters;
     unsigned char is_ready[GPU_INSTRUCTIONS]; // by instruction: its kernel has been prepared
+    int is_divided; // the last launch had shared memory, so that L1 was small
 };
 
 static int fail(cudaError_t error, const char *what, char *message)
@@ -207,24 +208,38 @@ void gpu_bounds(const struct gpu *gpu, int instruction, uint64_t *limit, uint64_
     }
 }
 
+// Whether a launch is to have all of shared memory. Lines of local memory outlive a launch in L1, unlike those of global
+// memory. L1 is emptied when it is divided another way between lines and shared memory, so a launch on local memory has
+// shared memory, of which it makes no use, exactly if the one before had none.
+static int wants_shared(const struct gpu *gpu, enum kernel_space space)
+{
+    switch (space) {
+    case KERNEL_IN_shared:
+    case KERNEL_IN_copy: return 1;
+    case KERNEL_IN_local: return !gpu->is_divided;
+    default: return 0;
+    }
+}
+
 int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *records, unsigned count,
                char message[GPU_MESSAGE_SIZE])
 {
     const struct kernel *kernel = &kernels[instruction];
-    const int is_shared = kernel->space == KERNEL_IN_shared || kernel->space == KERNEL_IN_copy;
+    const int is_divided = wants_shared(gpu, kernel->space);
     void *arguments[] = {gpu->parameters};
     cudaError_t error = cudaSuccess;
 
-    if (is_shared && !gpu->is_ready[instruction]) {
+    if (is_divided && !gpu->is_ready[instruction]) {
         error = cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      (int)gpu->info.shared_bytes);
         gpu->is_ready[instruction] = 1;
     }
+    gpu->is_divided = is_divided;
     gpu->parameters->count = count;
     gpu->parameters->pause = PAUSE_CYCLES;
     memcpy(gpu->parameters->record, records, count * sizeof *records);
     if (!error)
-        error = cudaLaunchKernel(kernel->function, dim3(1), dim3(32), arguments, is_shared ? gpu->info.shared_bytes : 0, 0);
+        error = cudaLaunchKernel(kernel->function, dim3(1), dim3(32), arguments, is_divided ? gpu->info.shared_bytes : 0, 0);
     return error ? fail(error, "a launch could not be started", message) : 0;
 }
 

@@ -7,7 +7,6 @@
 #include "device.h"
 #include "kernels.h"
 
-// A quarter of what a thread can have in the constant bank; 16 slots of 512 B of local memory.
 static __constant__ __align__(1024) char constant_bytes[KERNEL_CONST_BYTES];
 extern __shared__ __align__(1024) char shared_bytes[];
 
@@ -20,11 +19,12 @@ static __device__ __forceinline__ void pause(uint32_t cycles, uint32_t dependenc
     }
 }
 
-// What every kernel has: x collects results; value is what is stored.
+// What every kernel has: x collects results; value is what is stored. x begins with the lane, so that a launch without
+// records reads it too: that is one wavefront of shared memory.
 #define BEGIN(name)                                                                                                    \
     extern "C" __global__ void name(const __grid_constant__ struct gpu_parameters p)                                  \
     {                                                                                                                  \
-        uint32_t lane = threadIdx.x, x = 0, value = 1 + (uint32_t)p.zero;                                              \
+        uint32_t lane = threadIdx.x, x = lane, value = 1 + (uint32_t)p.zero;                                           \
         uint64_t wide_value = 1 + p.zero;                                                                              \
         (void)value;                                                                                                   \
         (void)wide_value;
@@ -62,9 +62,10 @@ static __device__ __forceinline__ void pause(uint32_t cycles, uint32_t dependenc
     BEGIN(name) EACH_RECORD RUN(text, "r", SHARED_ADDRESS, 0u) EACH_END END
 #define KERNEL_local(name, text)                                                                                       \
     BEGIN(name)                                                                                                        \
-    __align__(512) char bytes[KERNEL_LOCAL_BYTES];                                                                     \
+    __align__(16) char bytes[2 * KERNEL_LOCAL_BYTES];                                                                  \
     uint64_t local;                                                                                                    \
     asm volatile("cvta.to.local.u64 %0, %1;" : "=l"(local) : "l"(bytes) : "memory");                                   \
+    local = (local + KERNEL_LOCAL_BYTES - 1) & ~(uint64_t)(KERNEL_LOCAL_BYTES - 1);                                    \
     EACH_RECORD RUN(text, "l", LOCAL_ADDRESS, 0u) EACH_END END
 #define KERNEL_const(name, text)                                                                                       \
     BEGIN(name)                                                                                                        \
@@ -87,7 +88,7 @@ static __device__ __forceinline__ void pause(uint32_t cycles, uint32_t dependenc
 
 extern "C" __global__ void kernel_nothing(const __grid_constant__ struct gpu_parameters p)
 {
-    uint32_t lane = threadIdx.x, x = 0;
+    uint32_t lane = threadIdx.x, x = lane;
 
     _Pragma("unroll 1") for (uint32_t i = 0; i < p.count; i++)
     {

@@ -37,6 +37,14 @@ const struct kernel kernels[]; /* a NULL name ends them */
     INSTRUCTION(space, ld_##id##_8, "ld." dotted ".8", 0, "@go ld" LOAD_##id ".v2.u32 {%0, %1}, [%4];")                \
     INSTRUCTION(space, ld_##id##_16, "ld." dotted ".16", 0, "@go ld" LOAD_##id ".v4.u32 {%0, %1, %2, %3}, [%4];")
 
+/* Wider ones are no single instruction: the compiler makes several of them. */
+#define CONST_LOADS                                                                                                    \
+    INSTRUCTION(const, ld_const_1, "ld.const.1", 0, "@go ld.const.u8 %0, [%4];")                                       \
+    INSTRUCTION(const, ld_const_2, "ld.const.2", 0, "@go ld.const.u16 %0, [%4];")                                      \
+    INSTRUCTION(const, ld_const_4, "ld.const.4", 0, "@go ld.const.u32 %0, [%4];")                                      \
+    INSTRUCTION(const, ld_const_8, "ld.const.8", 0,                                                                    \
+                ".reg .b64 old; mov.b64 old, {%0, %1}; @go ld.const.b64 old, [%4]; mov.b64 {%0, %1}, old;")
+
 #define STORES(space, id, dotted)                                                                                      \
     INSTRUCTION(space, st_##id##_1, "st." dotted ".1", 0, "@go st" STORE_##id ".u8 [%4], %5;")                         \
     INSTRUCTION(space, st_##id##_2, "st." dotted ".2", 0, "@go st" STORE_##id ".u16 [%4], %5;")                        \
@@ -53,7 +61,6 @@ const struct kernel kernels[]; /* a NULL name ends them */
 #define LOAD_global_nc ".global.nc"
 #define LOAD_shared    ".shared"
 #define LOAD_local     ".local"
-#define LOAD_const     ".const"
 #define LOAD_generic   ""
 #define STORE_global    ".global"
 #define STORE_global_wb ".global.wb"
@@ -117,7 +124,7 @@ const struct kernel kernels[]; /* a NULL name ends them */
     LOADS(global, global_nc, "global.nc")                                                                              \
     LOADS(shared, shared, "shared")                                                                                    \
     LOADS(local, local, "local")                                                                                       \
-    LOADS(const, const, "const")                                                                                       \
+    CONST_LOADS                                                                                                        \
     LOADS(generic, generic, "generic")                                                                                 \
     STORES(global, global, "global")                                                                                   \
     STORES(global, global_wb, "global.wb")                                                                             \

@@ -169,10 +169,13 @@ static unsigned page_code(const struct wm_profile *profile, uint64_t page)
 }
 
 /* Puts the first page to number q and the others where they differ from it in the same bits as before. */
-static int place_alike(const struct plan_limits *limits, const struct plan_use *use, size_t q, struct pages *pages)
+static int place_alike(const struct wm_profile *profile, const struct plan_limits *limits, const struct plan_use *use,
+                       size_t q, struct pages *pages)
 {
     const uint64_t first = limits->buffer >> PAGE_BITS;
 
+    if (page_code(profile, first | q) != page_code(profile, pages->old[0]))
+        return 0;
     for (unsigned i = 0; i < pages->count; i++) {
         const uint64_t difference = pages->old[i] ^ pages->old[0];
 
@@ -183,7 +186,7 @@ static int place_alike(const struct plan_limits *limits, const struct plan_use *
     return 1;
 }
 
-/* Puts each page to a free one whose code differs from that of the first as before. */
+/* Puts each page to a free one of the same code. */
 static int place_each(const struct wm_profile *profile, const struct plan_limits *limits, struct plan_use *use,
                       struct pages *pages)
 {
@@ -192,11 +195,10 @@ static int place_each(const struct wm_profile *profile, const struct plan_limits
     unsigned done = 0;
 
     for (; done < pages->count; done++) {
-        const unsigned difference = page_code(profile, pages->old[done]) ^ page_code(profile, pages->old[0]);
+        const unsigned code = page_code(profile, pages->old[done]);
         size_t q = 0;
 
-        while (q < total && (is_used(use, q) ||
-                             (done > 0 && (page_code(profile, first | q) ^ page_code(profile, pages->new[0])) != difference)))
+        while (q < total && (is_used(use, q) || page_code(profile, first | q) != code))
             q++;
         if (q == total)
             break;
@@ -222,7 +224,7 @@ static int place_pages(const struct wm_profile *profile, const struct plan_limit
     for (size_t i = 0; i < total && i < MOST_TRIES; i++) {
         const size_t q = own ^ ((use->next + i) & (total - 1));
 
-        if (!place_alike(limits, use, q, pages))
+        if (!place_alike(profile, limits, use, q, pages))
             continue;
         for (unsigned k = 0; k < pages->count; k++)
             set_used(use, (size_t)(pages->new[k] & (total - 1)));
@@ -288,31 +290,35 @@ static enum plan_moved move_small(uint32_t bytes, uint32_t lanes, struct wm_acce
     return PLAN_MOVED;
 }
 
-/* To pieces that nobody has used: its own, if they are free. */
+/* To pieces that nobody has used: its own, if they are free, or those whose numbers differ from them in the same bits. */
 static enum plan_moved move_local(const struct plan_limits *limits, struct plan_use *use, uint32_t lanes,
                                   struct wm_access *access)
 {
-    const unsigned total = limits->local_bytes / PLAN_LOCAL_PIECE_BYTES;
-    uint64_t low, end, own, mask;
-    unsigned count;
+    const uint64_t total = limits->local_bytes / PLAN_LOCAL_PIECE_BYTES; /* a power of two, at most 64 */
+    uint64_t own = 0, pieces = 0; /* of lanes: number of the lowest possible piece; bit per piece from there */
 
-    find_span(access, lanes, &low, &end);
-    if (!lanes) {
-        lower(access, lanes, 0);
-        return PLAN_MOVED;
+    if (lanes)
+        own = access->address[__builtin_ctz(lanes)] / PLAN_LOCAL_PIECE_BYTES & ~(total - 1);
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const uint64_t piece = access->address[__builtin_ctz(rest)] / PLAN_LOCAL_PIECE_BYTES;
+
+        if ((piece & ~(total - 1)) != own)
+            return PLAN_TOO_FAR;
+        pieces |= UINT64_C(1) << (piece - own);
     }
-    own = low / PLAN_LOCAL_PIECE_BYTES;
-    if ((end - 1) / PLAN_LOCAL_PIECE_BYTES - own >= total)
-        return PLAN_TOO_FAR;
-    count = (unsigned)((end - 1) / PLAN_LOCAL_PIECE_BYTES - own) + 1;
-    mask = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1;
-    for (unsigned i = 0; i < total; i++) {
-        const unsigned piece = (unsigned)((own + i) % total);
+    for (uint64_t change = 0; change < total; change++) {
+        uint64_t wanted = 0;
 
-        if (piece + count > total || use->local & mask << piece)
+        for (uint64_t rest = pieces; rest; rest &= rest - 1)
+            wanted |= UINT64_C(1) << ((uint64_t)__builtin_ctzll(rest) ^ change);
+        if (use->local & wanted)
             continue;
-        use->local |= mask << piece;
-        lower(access, lanes, (own - piece) * PLAN_LOCAL_PIECE_BYTES); /* may wrap: then it raises */
+        use->local |= wanted;
+        for (unsigned lane = 0; lane < WM_LANES; lane++) {
+            const uint64_t address = access->address[lane] - own * PLAN_LOCAL_PIECE_BYTES;
+
+            access->address[lane] = lanes >> lane & 1 ? address ^ change * PLAN_LOCAL_PIECE_BYTES : 0;
+        }
         return PLAN_MOVED;
     }
     return PLAN_FULL;

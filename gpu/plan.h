@@ -7,13 +7,18 @@
 
 /* Global addresses are moved by whole pages of this size, local offsets by pieces. */
 #define PLAN_PAGE_BYTES        (UINT64_C(1) << 21)
-#define PLAN_LOCAL_PIECE_BYTES 512
+#define PLAN_LOCAL_PIECE_BYTES 128
+
+/* Accesses of an instruction that disagree in a counter, after which that counter is no longer looked for in sums: the
+ * model does not have its rule, and to find each takes time. */
+#define PLAN_MOST_GUILTY 100
 
 /* What a GPU offers. */
 struct plan_limits {
     uint64_t buffer;         /* address of the buffer: a multiple of buffer_bytes */
     uint64_t buffer_bytes;   /* a power of two, at least PLAN_PAGE_BYTES */
-    uint32_t shared_bytes, local_bytes, const_bytes; /* of shared, local and constant memory: offsets lie below */
+    uint32_t shared_bytes, const_bytes; /* of shared and constant memory: offsets lie below */
+    uint32_t local_bytes;               /* likewise: a power of two, 128 to 8192 */
     unsigned launch_records; /* most accesses of a launch, at least 1 */
     unsigned launches;       /* most launches that are measured together, at least 1 */
 };
@@ -43,9 +48,10 @@ enum plan_moved {
 
 /*
  * Moves an access into the buffer, by whole pages: its lines and sectors, and the order and alignment of addresses in
- * them, stay as they are. Where all bits above a page can be kept but for a constant, they are; else each page goes to
- * one whose tag-bank code differs from the old page's by the same constant. Shared, local and constant offsets are lowered
- * by a multiple of 1 KiB, 512 B and 1 KiB, if at all. *out has the new addresses, absolute ones. use is marked.
+ * them, stay as they are, and so do tag banks: what the bits above a page add to them. Pages whose numbers differ in few
+ * bits still differ in these where they can; else each is placed on its own. Local offsets are moved by pieces, and bits
+ * above them change in all lanes alike; shared and constant ones are lowered by a multiple of 1 KiB where they are too high.
+ * *out has the new addresses, absolute ones. use is marked.
  */
 enum plan_moved plan_move(const wm_arch *arch, const struct plan_limits *limits, struct plan_use *use,
                           const struct wm_access *access, struct wm_access *out);
@@ -116,6 +122,8 @@ enum wm_status plan_batcher_add(struct plan_batcher *batcher, uint64_t index, co
 /* Measures what is left. */
 enum wm_status plan_batcher_finish(struct plan_batcher *batcher, struct wm_diag *diag);
 const struct plan_totals *plan_batcher_totals(const struct plan_batcher *batcher);
+/* Number n of the instructions of which counters were given up, and which (bits); 0: there are no more. */
+int plan_given_up(const struct plan_batcher *batcher, size_t n, const char **instruction, uint32_t *counters);
 void plan_batcher_free(struct plan_batcher *batcher);
 
 #endif

@@ -86,8 +86,15 @@ static int open_replay(const struct options *options, struct replay *replay)
     if (!options->is_listing &&
         counters_open(options->device, names, replay->column_count, LAUNCHES, &replay->counters, replay->missing) != 0)
         replay->counters = NULL;
-    replay->limits = (struct plan_limits){info->buffer,      info->buffer_bytes, info->shared_bytes, info->local_bytes,
-                                          info->const_bytes, GPU_RECORDS,        LAUNCHES};
+    replay->limits = (struct plan_limits){
+        .buffer = info->buffer,
+        .buffer_bytes = info->buffer_bytes,
+        .shared_bytes = info->shared_bytes,
+        .const_bytes = info->const_bytes,
+        .local_bytes = info->local_bytes,
+        .launch_records = GPU_RECORDS,
+        .launches = LAUNCHES,
+    };
     replay->empty = calloc(GPU_INSTRUCTIONS, sizeof *replay->empty);
     replay->has_empty = calloc(GPU_INSTRUCTIONS, 1);
     replay->launches = calloc(LAUNCHES, sizeof *replay->launches);

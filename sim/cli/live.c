@@ -22,7 +22,7 @@
 
 struct options {
     unsigned long random, seed, device, buffer_mib, mismatches;
-    int alone;
+    int alone, cycles;
     const char *record;
     const char *known;
     enum report_format format;
@@ -54,6 +54,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         BUFFER,
         ALONE,
         RECORD,
+        CYCLES,
         KNOWN,
         MISMATCHES,
         FORMAT,
@@ -69,6 +70,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         {"buffer", required_argument, NULL, BUFFER},
         {"alone", no_argument, NULL, ALONE},
         {"record", required_argument, NULL, RECORD},
+        {"cycles", no_argument, NULL, CYCLES},
         {"known", required_argument, NULL, KNOWN},
         {"mismatches", required_argument, NULL, MISMATCHES},
         {"format", required_argument, NULL, FORMAT},
@@ -89,6 +91,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         case BUFFER: is_good = parse_number(COMMAND, "--buffer", optarg, 2, 1 << 19, &out->buffer_mib); break;
         case ALONE: out->alone = 1; break;
         case RECORD: out->record = optarg; break;
+        case CYCLES: out->cycles = 1; break;
         case KNOWN: out->known = optarg; break;
         case MISMATCHES:
             is_good = parse_number(COMMAND, "--mismatches", optarg, 0, 100000, &out->mismatches);
@@ -112,6 +115,8 @@ static int parse_options(int argc, char **argv, struct options *out)
         return usage_error(COMMAND, "traces and --random exclude each other");
     if (!out->random && !out->file_count)
         return usage_error(COMMAND, "--live takes traces, or --random");
+    if (out->cycles && !out->record)
+        return usage_error(COMMAND, "--cycles goes with --record");
     if (out->record && out->random > RECORD_MOST)
         return usage_error(COMMAND, "--record keeps %d accesses at most", RECORD_MOST);
     return -1;
@@ -177,6 +182,21 @@ static int open_profile(struct run *run)
 
 /* --------------------------------------------------------------------------------------------------------- comparing */
 
+/* Times the access that was recorded last. */
+static enum wm_status take_cycles(struct run *run, const struct wm_access *access)
+{
+    char instruction[WM_OPCODE_TEXT_SIZE];
+    double one_warp, full_block;
+    enum wm_status status = WM_OK;
+
+    if (!plan_instruction(&access->opcode, instruction))
+        return WM_OK;
+    status = wire_cycles(run->wire, instruction, access, &one_warp, &full_block, &run->diag);
+    if (!status)
+        record_cycles(run->record, one_warp, full_block);
+    return status;
+}
+
 static enum wm_status take(void *context, const struct plan_result *result)
 {
     struct run *run = context;
@@ -187,7 +207,7 @@ static enum wm_status take(void *context, const struct plan_result *result)
     status = comparison_add(&run->comparison, result->index, result->access, result->predicted, &measured);
     if (!status && run->record)
         status = record_add(run->record, result->index, result->access, result->values);
-    return status;
+    return !status && run->options->cycles ? take_cycles(run, result->access) : status;
 }
 
 static enum wm_status add_random(struct run *run)
@@ -309,6 +329,21 @@ static void write_skipped(const struct plan_totals *totals, struct buffer *out)
     }
 }
 
+static void write_given_up(const struct plan_batcher *batcher, struct buffer *out)
+{
+    const char *instruction;
+    uint32_t counters;
+
+    for (size_t n = 0; plan_given_up(batcher, n, &instruction, &counters); n++) {
+        buffer_printf(out, "after %d disagreements of", PLAN_MOST_GUILTY);
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            if (counters >> c & 1)
+                buffer_printf(out, " %s", wm_counter_name((enum wm_counter)c));
+        }
+        buffer_printf(out, ", no more were looked for in sums of %s\n", instruction);
+    }
+}
+
 static void write_summary(const struct run *run, double seconds, struct buffer *out)
 {
     const struct comparison *comparison = &run->comparison;
@@ -322,6 +357,7 @@ static void write_summary(const struct run *run, double seconds, struct buffer *
                       (unsigned long long)comparison->inexact);
     buffer_putc(out, '\n');
     write_skipped(totals, out);
+    write_given_up(run->batcher, out);
     buffer_printf(out, "%llu launch%s in %.1f s", (unsigned long long)totals->launches,
                   totals->launches == 1 ? "" : "es", seconds);
     if (totals->repeated)
@@ -380,6 +416,10 @@ static int write_record(struct run *run)
         {"counters", counters},
         {"accesses", seed},
         {"clocks", "not locked"},
+        {"cycles", run->options->cycles ? "clock64, cycles per instruction with 1 warp and with 32 warps of one block "
+                                          "issuing the access back to back, eight of each warp in flight; the second of "
+                                          "two runs"
+                                        : NULL},
         {"l1", "miss"},
         {"date", date},
         {NULL, NULL},

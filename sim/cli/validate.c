@@ -45,6 +45,7 @@ const char validate_help[] =
     "  --seed S           another choice of them (default: 1)\n"
     "  --alone            a launch for each access\n"
     "  --record NAME      write NAME.wmt, NAME.csv and NAME.meta, as above MEASURED; includes --alone\n"
+    "  --cycles           with --record: cycles per instruction too\n"
     "  --device N         the GPU, by number (default: 0)\n"
     "  --buffer MIB       the memory that global accesses are moved into, a power of two (default: 4096, or what fits)\n"
     "\n"
