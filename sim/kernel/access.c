@@ -471,6 +471,9 @@ int wmi_x_atomic(struct wmi_run *run, struct warp *warp, const struct insn *insn
     }
     op = (enum wm_atomic)r->plan->opcode.atomic;
     element = r->plan->element;
+    if (r->space == WM_SHARED && (element == 'f' || element == 'd'))
+        wmi_x_warn(run, WARN_LOOP, r->at,
+                   "shared memory has no floating-point atomics: nvcc makes a loop of loads and compare-and-swaps, which is counted as one atomic here");
     ACTIVE(r, i) {
         if (r->width == 4) {
             uint32_t old;

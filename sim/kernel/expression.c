@@ -112,7 +112,7 @@ static struct expr *fold_cast(struct compile *c, struct expr *e, const struct ty
             return floating(c, e->value.f, to, place);
         if (to->kind == K_BOOL)
             return wmi_c_integer(c, e->value.f != 0, to, place);
-        return wmi_c_integer(c, wmi_double_to_integer(e->value.f, to->size > 4, wmi_c_is_signed(to) || to->size < 4), to, place);
+        return wmi_c_integer(c, wmi_double_to_integer(e->value.f, e->type->kind == K_DOUBLE, to->size > 4, wmi_c_is_signed(to) || to->size < 4), to, place);
     }
     if (wmi_c_is_floating(to)) {
         if (to->kind == K_DOUBLE)

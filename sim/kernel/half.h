@@ -40,11 +40,12 @@ static inline uint16_t wmi_float_to_half(float value)
     return (uint16_t)(sign | ((magnitude >> 13) - (112u << 10)));
 }
 
-/* Towards zero, to the nearest value that the type has, NaN to 0 (PTX ISA, cvt). */
-static inline uint64_t wmi_double_to_integer(double value, int is_64, int is_signed)
+/* Towards zero, to the nearest value that the type has. PTX ISA, cvt: NaN becomes 0 unless one of the types has 64 bits,
+ * then the highest bit alone. from_double: the value was one before. */
+static inline uint64_t wmi_double_to_integer(double value, int from_double, int is_64, int is_signed)
 {
     if (isnan(value))
-        return 0;
+        return is_64 ? UINT64_C(1) << 63 : from_double ? UINT64_C(1) << 31 : 0;
     if (is_64 && is_signed)
         return value >= 0x1p63 ? (uint64_t)INT64_MAX : value <= -0x1p63 ? (uint64_t)INT64_MIN : (uint64_t)(int64_t)value;
     if (is_64)

@@ -61,7 +61,7 @@ struct warp {
     uint64_t steps;
 };
 
-enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE };
+enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP };
 
 struct warning {
     enum warning_kind kind;

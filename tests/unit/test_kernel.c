@@ -154,7 +154,10 @@ static void test_floats(void **state)
         {"(int)(d * 1e10)", INT32_MIN},
         {"(long long)(f * 1e30f)", INT64_MAX},
         {"(int)(f / 0.0f)", INT32_MAX},
-        {"(int)sqrtf(-f)", 0},                 /* NaN */
+        {"(int)sqrtf(-f)", 0},                 /* NaN; PTX ISA, cvt */
+        {"(long long)sqrtf(-f)", INT64_MIN},
+        {"(int)sqrt(d)", INT32_MIN},
+        {"(int)(double)NAN", INT32_MIN},
         {"1 / 2.0f * 100", 50},
         {"0.1f == 0.1", 0},
         {"0.1f * 10 == 1", 1},

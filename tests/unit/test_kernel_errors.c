@@ -140,6 +140,8 @@ static void test_warnings(void **state)
          /* the first warp reads before the second has written; the second reads what the first wrote */
          "!k.cu:4:21: Uninitialized __shared__ memory read of size 4 bytes by thread (0,0,0) in block (0,0,0) at 0x80 (32 times in this line)\n"
          "!k.cu:4:21: Race reported between Write access by thread 0 and Read access by thread (32,0,0) in block (0,0,0) at __shared__ 0x0: no barrier in between (32 times in this line)\n"},
+        {"__global__ void k(int *p) {\n  __shared__ float a;\n  if (threadIdx.x == 0) a = 0;\n  __syncthreads();\n  atomicAdd(&a, 1.0f);\n}\n",
+         "!k.cu:5:3: shared memory has no floating-point atomics: nvcc makes a loop of loads and compare-and-swaps, which is counted as one atomic here (2 times in this line)\n"},
         {"__global__ void k(int *p) {\n  __shared__ int a[64];\n  a[threadIdx.x] = 1;\n  __syncwarp();\n  p[threadIdx.x] = a[threadIdx.x ^ 1];\n}\n", ""},
         {"__global__ void k(int *p) {\n  __shared__ int a[64];\n  a[threadIdx.x] = 1;\n  __syncthreads();\n  p[threadIdx.x] = a[threadIdx.x ^ 32];\n}\n", ""},
         {"__global__ void k(int *p) {\n  if (threadIdx.x < 40) p[threadIdx.x] = __ballot_sync(0xffffffffu, 1);\n}\n",
