@@ -362,7 +362,7 @@ static enum wm_status parse_stride(struct wmi_parser *parser, const char **at)
     if (status == WM_OK)
         status = next_field(parser, at, "a stride");
     if (status == WM_OK)
-        status = wmi_signed(parser, at, "a stride", &stride);
+        status = wmi_signed_small(parser, at, "a stride", &stride);
     if (status != WM_OK)
         return status;
     if (run & (run + 1))
@@ -572,7 +572,7 @@ static enum wm_status parse_tail(struct wmi_parser *parser, const char *p)
     if (parser->state.accelsim.version >= 5) {
         status = next_field(parser, &p, "an immediate");
         if (status == WM_OK)
-            status = wmi_signed(parser, &p, "an immediate", &immediate);
+            status = wmi_signed_small(parser, &p, "an immediate", &immediate);
     }
     return status == WM_OK ? end_of_line(parser, p) : status;
 }

@@ -40,6 +40,12 @@ unsigned wmi_hex_list_plain(const char **at, unsigned n, char delimiter, uint64_
     return i;
 }
 
+void wmi_fill_stride_plain(uint64_t base, uint64_t stride, uint64_t values[32])
+{
+    for (unsigned i = 0; i < 32; i++)
+        values[i] = base + i * stride;
+}
+
 #if WMI_HEX_SSE2 && defined(__GNUC__) && defined(__x86_64__)
 
 #include <immintrin.h>
@@ -209,12 +215,34 @@ AVX2 static unsigned hex_list_avx2(const char **at, unsigned n, char delimiter, 
     return i < n ? i + wmi_hex_list_plain(at, n - i, delimiter, values + i) : n;
 }
 
+AVX2 static void fill_stride_avx2(uint64_t base, uint64_t stride, uint64_t values[32])
+{
+    const __m256i step = _mm256_set1_epi64x((long long)(4 * stride));
+    __m256i four = _mm256_setr_epi64x((long long)base, (long long)(base + stride), (long long)(base + 2 * stride),
+                                      (long long)(base + 3 * stride));
+
+    for (unsigned i = 0; i < 32; i += 4) {
+        _mm256_storeu_si256((__m256i *)(void *)(values + i), four);
+        four = _mm256_add_epi64(four, step);
+    }
+}
+
+static inline int has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+}
+
 unsigned wmi_hex_list(const char **at, unsigned n, char delimiter, uint64_t *values)
 {
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("popcnt"))
-        return hex_list_avx2(at, n, delimiter, values);
-    return wmi_hex_list_plain(at, n, delimiter, values);
+    return has_avx2() ? hex_list_avx2(at, n, delimiter, values) : wmi_hex_list_plain(at, n, delimiter, values);
+}
+
+void wmi_fill_stride(uint64_t base, uint64_t stride, uint64_t values[32])
+{
+    if (has_avx2())
+        fill_stride_avx2(base, stride, values);
+    else
+        wmi_fill_stride_plain(base, stride, values);
 }
 
 #else
@@ -222,6 +250,11 @@ unsigned wmi_hex_list(const char **at, unsigned n, char delimiter, uint64_t *val
 unsigned wmi_hex_list(const char **at, unsigned n, char delimiter, uint64_t *values)
 {
     return wmi_hex_list_plain(at, n, delimiter, values);
+}
+
+void wmi_fill_stride(uint64_t base, uint64_t stride, uint64_t values[32])
+{
+    wmi_fill_stride_plain(base, stride, values);
 }
 
 #endif

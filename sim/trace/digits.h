@@ -153,6 +153,10 @@ unsigned wmi_hex_list(const char **at, unsigned n, char delimiter, uint64_t *val
 /* The same without a choice by processor. */
 unsigned wmi_hex_list_plain(const char **at, unsigned n, char delimiter, uint64_t *values);
 
+/* Number i is base + i * stride, modulo 2^64, for i below 32. (digits.c) */
+void wmi_fill_stride(uint64_t base, uint64_t stride, uint64_t values[32]);
+void wmi_fill_stride_plain(uint64_t base, uint64_t stride, uint64_t values[32]);
+
 /* The decimal digits at p, 8 at the most: their value. Returns how many there are. */
 static inline unsigned wmi_decimal8(const char *p, uint32_t *value)
 {

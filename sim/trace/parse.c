@@ -369,17 +369,6 @@ struct wmi_opcode_slot *wmi_opcode_slot(struct wmi_parser *parser, const char *t
     return slot;
 }
 
-void wmi_fill_stride(uint64_t base, uint64_t stride, uint64_t address[WM_LANES])
-{
-    for (unsigned lane = 0; lane < WM_LANES; lane += 4) {
-        address[lane] = base;
-        address[lane + 1] = base + stride;
-        address[lane + 2] = base + 2 * stride;
-        address[lane + 3] = base + 3 * stride;
-        base += 4 * stride;
-    }
-}
-
 void wmi_scatter(const uint64_t *values, uint32_t mask, uint64_t address[WM_LANES])
 {
     for (; mask; mask &= mask - 1)

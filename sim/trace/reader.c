@@ -666,6 +666,7 @@ static enum wm_status choose_format(struct wm_reader *reader, const char *path)
 static enum wm_status open_stream(struct wmi_stream *stream, const char *path, const struct wm_reader_options *options,
                                   size_t chunk_bytes, wm_reader **out, struct wm_diag *diag)
 {
+    const size_t window = chunk_bytes > WMI_LINE_BYTES ? chunk_bytes : WMI_LINE_BYTES;
     struct wm_reader *reader = calloc(1, sizeof *reader);
     enum wm_status status;
 
@@ -682,12 +683,12 @@ static enum wm_status open_stream(struct wmi_stream *stream, const char *path, c
     if (status != WM_OK)
         goto failed;
     reader->carry = malloc(WMI_LINE_BYTES + 2);
-    reader->ahead = malloc(WMI_CHUNK_BYTES);
+    reader->ahead = malloc(window);
     if (!reader->carry || !reader->ahead) {
         status = fail(reader, WM_E_MEMORY, "out of memory");
         goto failed;
     }
-    status = wmi_stream_read(stream, reader->ahead, WMI_CHUNK_BYTES, &reader->ahead_length, &reader->diag);
+    status = wmi_stream_read(stream, reader->ahead, window, &reader->ahead_length, &reader->diag);
     if (status != WM_OK)
         goto failed;
     status = choose_format(reader, path);

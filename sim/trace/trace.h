@@ -192,6 +192,17 @@ static inline enum wm_status wmi_small(struct wmi_parser *parser, const char **a
     return WM_OK;
 }
 
+static inline enum wm_status wmi_signed_small(struct wmi_parser *parser, const char **at, const char *what, int64_t *value)
+{
+    const unsigned digit = (unsigned char)(*at)[0] - (unsigned)'0';
+
+    if (digit > 9 || (unsigned char)((*at)[1] - '0') <= 9)
+        return wmi_signed(parser, at, what, value);
+    ++*at;
+    *value = (int64_t)digit;
+    return WM_OK;
+}
+
 static inline enum wm_status wmi_hex_likely(struct wmi_parser *parser, const char **at, unsigned likely, const char *what,
                                             uint64_t *value)
 {
@@ -217,9 +228,6 @@ struct wmi_opcode_slot *wmi_opcode_slot(struct wmi_parser *parser, const char *t
 /* Fills the fields of parser->access that are the same for most accesses: count 1, no pc, no source line, current kernel,
  * block and warp. WM_E_MEMORY. */
 enum wm_status wmi_access_start(struct wmi_parser *parser);
-
-/* Lane i, by lane number, at base + i * stride, modulo 2^64. */
-void wmi_fill_stride(uint64_t base, uint64_t stride, uint64_t address[WM_LANES]);
 
 /* Moves values[0 .. popcount - 1] to the active lanes, ascending. */
 void wmi_scatter(const uint64_t *values, uint32_t mask, uint64_t address[WM_LANES]);

@@ -191,6 +191,28 @@ static void lists_are_read_as_one_digit_after_the_other(void **state)
     }
 }
 
+static void strides_are_counted_up(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        const uint64_t base = next_random() >> (next_random() % 64);
+        const uint64_t stride = next_random() % 2 ? next_random() : next_random() % 64 - 32;
+        uint64_t values[33];
+        uint64_t plain[33];
+        uint64_t expected = base;
+
+        values[32] = plain[32] = 77;
+        wmi_fill_stride(base, stride, values);
+        wmi_fill_stride_plain(base, stride, plain);
+        for (unsigned k = 0; k < 32; k++, expected += stride) {
+            assert_int_equal(values[k], expected);
+            assert_int_equal(plain[k], expected);
+        }
+        assert_int_equal(values[32], 77);
+        assert_int_equal(plain[32], 77);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +221,7 @@ int main(void)
         cmocka_unit_test(decimals_are_those_of_strtoul),
         cmocka_unit_test(a_token_ends_at_a_blank_or_a_control_character),
         cmocka_unit_test(lists_are_read_as_one_digit_after_the_other),
+        cmocka_unit_test(strides_are_counted_up),
     };
     const char *given = getenv("SEED");
 
