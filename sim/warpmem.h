@@ -199,6 +199,7 @@ struct wm_access {
     uint32_t block[3];          /* block index of the warp */
     uint32_t warp;              /* number of the warp in its block, or the hardware's slot, as the trace says */
     uint32_t l1;                /* enum wm_l1 */
+    uint32_t zero_fill;         /* cp.async: 1: its source size is 0: shared memory is filled with zeros, nothing is read */
     uint32_t shared_address[WM_LANES]; /* cp.async: destination, an offset into shared memory; else ignored */
 };
 
@@ -384,6 +385,7 @@ struct wm_reader_notes {
     uint64_t instructions_skipped;   /* instructions of other tools' traces that touch no memory */
     uint64_t opcodes_unknown;        /* memory instructions that are not modelled: skipped */
     char first_unknown[WM_OPCODE_TEXT_SIZE]; /* the first such opcode, cut where longer; "" if none */
+    uint64_t copies_of_nothing;      /* cp.async from address 0 among virtual addresses: taken for zero fill */
     uint64_t copies_without_shared;  /* cp.async whose shared side the trace does not hold: global side counted */
     uint64_t lanes_guessed;          /* accesses whose active lanes were inferred from zero addresses */
     uint64_t warps_torn;             /* reserved for readers that lose records; 0 */

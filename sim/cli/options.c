@@ -101,6 +101,7 @@ void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes *more)
     sum->opcodes_unknown += more->opcodes_unknown;
     if (!sum->first_unknown[0])
         memcpy(sum->first_unknown, more->first_unknown, sizeof sum->first_unknown);
+    sum->copies_of_nothing += more->copies_of_nothing;
     sum->copies_without_shared += more->copies_without_shared;
     sum->lanes_guessed += more->lanes_guessed;
     sum->warps_torn += more->warps_torn;
@@ -115,6 +116,7 @@ void warn_notes(const char *file, const struct wm_reader_notes *notes)
 {
     const unsigned long long unknown = notes->opcodes_unknown;
     const unsigned long long lines = notes->lines_skipped;
+    const unsigned long long nothing = notes->copies_of_nothing;
     const unsigned long long copies = notes->copies_without_shared;
     const unsigned long long guessed = notes->lanes_guessed;
     const unsigned long long torn = notes->warps_torn;
@@ -126,6 +128,9 @@ void warn_notes(const char *file, const struct wm_reader_notes *notes)
     if (lines)
         warn(file, "skipped %llu line%s that %s no memory instruction", lines, plural(lines),
              lines == 1 ? "is" : "are");
+    if (nothing)
+        warn(file, "%llu cop%s from address 0: taken for zero fill, which reads nothing", nothing,
+             nothing == 1 ? "y" : "ies");
     if (copies)
         warn(file,
              "%llu asynchronous cop%s without a shared side: this tool's traces do not hold it, so only the global "

@@ -348,6 +348,10 @@ void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, 
     struct wmi_lines lines;
     unsigned wavefronts;
 
+    if (access->zero_fill) { /* no request; what filling shared memory costs was not measured */
+        out->inexact |= 1U << WM_SHARED_WAVEFRONTS | 1U << WM_BANK_CONFLICTS | 1U << WM_WAYS;
+        return;
+    }
     wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
     wavefronts = source_wavefronts(profile, access, &lines, wavefront);
     out->requests = 1;

@@ -185,6 +185,7 @@ enum wm_status wmi_access_start(struct wmi_parser *parser)
     access->pc = WM_NO_PC;
     access->file = NULL;
     access->line = 0;
+    access->zero_fill = 0;
     memcpy(access->block, parser->state.block, sizeof access->block);
     access->warp = parser->state.warp;
     return WM_OK;

@@ -111,6 +111,7 @@ static void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes 
     if (sum->opcodes_unknown == 0)
         memcpy(sum->first_unknown, more->first_unknown, sizeof sum->first_unknown);
     sum->opcodes_unknown += more->opcodes_unknown;
+    sum->copies_of_nothing += more->copies_of_nothing;
     sum->copies_without_shared += more->copies_without_shared;
     sum->lanes_guessed += more->lanes_guessed;
     sum->warps_torn += more->warps_torn;

@@ -230,6 +230,13 @@ static enum wm_status parse_kernel_value(struct wmi_parser *parser, const char *
     }
 }
 
+/* What the global addresses of a kernel are: its first global access other than to address 0 tells. Virtual addresses of
+ * device memory lie far above 4 GiB; traces of probes hold offsets into a buffer instead. */
+enum addresses { ADDRESSES_UNKNOWN, ADDRESSES_OFFSETS, ADDRESSES_VIRTUAL };
+
+/* Accesses of a kernel after which it no longer matters: scan() has to parse those in front. */
+#define ACCESSES_UNDECIDED 4096
+
 static enum wm_status parse_kernel(struct wmi_parser *parser, const char *p)
 {
     struct wm_kernel *kernel = wmi_kernel_new(parser);
@@ -240,6 +247,8 @@ static enum wm_status parse_kernel(struct wmi_parser *parser, const char *p)
 
     if (!kernel)
         return parser->status;
+    parser->state.addresses = ADDRESSES_UNKNOWN;
+    parser->state.undecided = 0;
     p = wmi_skip_blanks(p + strlen("kernel"));
     /* A kernel whose name was forgotten, not one of that name. */
     for (unsigned i = 0; kernel_keys[i]; i++) {
@@ -519,6 +528,36 @@ static enum wm_status parse_mask(struct wmi_parser *parser, const char **at)
     return WM_OK;
 }
 
+static uint64_t highest_bits(const struct wm_access *access)
+{
+    uint64_t bits = 0;
+
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+        bits |= access->address[__builtin_ctz(rest)];
+    return bits;
+}
+
+/* Nothing lies at virtual address 0: a copy from there has a source size of 0, which the format cannot say. */
+static void note_addresses(struct wmi_parser *parser)
+{
+    struct wm_access *access = &parser->access;
+    const int is_global = access->opcode.space == WM_GLOBAL || access->opcode.space == WM_GENERIC;
+
+    if (parser->state.addresses == ADDRESSES_UNKNOWN) {
+        const uint64_t bits = is_global ? highest_bits(access) : 0;
+
+        if (bits)
+            parser->state.addresses = bits >> 32 ? ADDRESSES_VIRTUAL : ADDRESSES_OFFSETS;
+        else if (++parser->state.undecided == ACCESSES_UNDECIDED)
+            parser->state.addresses = ADDRESSES_OFFSETS;
+    }
+    if (access->opcode.operation != WM_CP_ASYNC || parser->state.addresses != ADDRESSES_VIRTUAL || !access->mask ||
+        highest_bits(access))
+        return;
+    access->zero_fill = 1;
+    parser->notes.copies_of_nothing++;
+}
+
 static enum wm_status parse_access(struct wmi_parser *parser, const char *p)
 {
     struct wm_access *access = &parser->access;
@@ -541,7 +580,11 @@ static enum wm_status parse_access(struct wmi_parser *parser, const char *p)
         if (status == WM_OK)
             status = parse_access_value(parser, &p, key);
     }
-    return status == WM_OK ? end_of_line(parser, end, "a blank or the end of the line") : status;
+    if (status == WM_OK)
+        status = end_of_line(parser, end, "a blank or the end of the line");
+    if (status == WM_OK)
+        note_addresses(parser);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- format */
@@ -574,7 +617,7 @@ static void text_scan(struct wmi_parser *parser)
         parser->state.line++;
         next = wmi_next_line(parser, p);
         /* Errors are for the parser of this text to find. */
-        if (*p == 'w' || *p == 'k')
+        if (*p == 'w' || *p == 'k' || parser->state.addresses == ADDRESSES_UNKNOWN)
             text_line(parser);
         parser->at = next;
     }

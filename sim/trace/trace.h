@@ -88,6 +88,8 @@ struct wmi_state {
     uint32_t block[3];
     uint32_t warp;
     int begun;                    /* text: "wmt 1" was seen */
+    int addresses;                /* text: enum addresses in text.c: what the current kernel's global addresses are */
+    unsigned undecided;           /* text: its accesses so far that did not tell */
     struct wmi_accelsim accelsim;
 };
 

@@ -86,6 +86,7 @@ static void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes 
     sum->lines_skipped += more->lines_skipped;
     sum->instructions_skipped += more->instructions_skipped;
     sum->opcodes_unknown += more->opcodes_unknown;
+    sum->copies_of_nothing += more->copies_of_nothing;
     sum->copies_without_shared += more->copies_without_shared;
     sum->lanes_guessed += more->lanes_guessed;
 }

@@ -509,6 +509,30 @@ static size_t count_accesses(const char *path)
     return count;
 }
 
+/* Nothing lies at virtual address 0; in a probe's buffer, offset 0 is a place like another. */
+static void copies_from_nothing_are_zero_fill(void **state)
+{
+    struct reading *reading = read_trace(TEXT("wmt 1\n"
+                                              "kernel a\n"
+                                              "cp.async.ca.4 ffffffff 0+4 0x0\n" /* not known yet */
+                                              "ld.global.b32 ffffffff 0x7f0000000000+4\n"
+                                              "cp.async.ca.4 ffffffff 0+4 0x0\n"
+                                              "cp.async.ca.4 00000003 0+4 [0x0,0x7f0000000000]\n"
+                                              "cp.async.ca.4 00000000 0+4 0x0\n"
+                                              "kernel b\n"
+                                              "ld.global.b32 ffffffff 0x1000+4\n"
+                                              "cp.async.ca.4 ffffffff 0+4 0x0\n"));
+    static const uint32_t zero_fill[] = {0, 0, 1, 0, 0, 0, 0};
+
+    (void)state;
+    assert_int_equal(reading->status, WM_END);
+    assert_int_equal(reading->count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(nth(reading, i)->zero_fill, zero_fill[i]);
+    assert_int_equal(reading->notes.copies_of_nothing, 1);
+    free_reading(reading);
+}
+
 static void recorded_traces_are_read_whole(void **state)
 {
     static const struct {
@@ -550,6 +574,7 @@ int main(void)
         cmocka_unit_test(cutting_it_short_gives_an_error_or_less),
         cmocka_unit_test(long_lines),
         cmocka_unit_test(chunks_know_what_came_before),
+        cmocka_unit_test(copies_from_nothing_are_zero_fill),
         cmocka_unit_test(recorded_traces_are_read_whole),
     };
 
