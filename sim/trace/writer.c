@@ -164,10 +164,23 @@ static void put_name(struct wm_writer *writer, const char *name)
     put_string(writer, "\"");
 }
 
-/* The most that a name takes on a line, and then what a line may have. */
+/* What put_name() writes, at the most. */
+static size_t written_length(const char *name)
+{
+    size_t length = 2;
+
+    for (; *name; name++)
+        length += *name < ' ' || *name > '~' ? 4 : *name == '"' || *name == '\\' ? 2 : 1;
+    return length;
+}
+
+/* Whether a line has room for both names, the second of which may be NULL, and for everything else. */
 static int fits_line(const char *name, const char *other)
 {
-    return strlen(name) < WMI_LINE_BYTES / 16 && (!other || strlen(other) < WMI_LINE_BYTES / 16);
+    /* Whatever characters a short one has. */
+    if (strlen(name) < WMI_LINE_BYTES / 16 && (!other || strlen(other) < WMI_LINE_BYTES / 16))
+        return 1;
+    return written_length(name) + (other ? written_length(other) : 0) + ACCESS_BYTES <= WMI_LINE_BYTES;
 }
 
 /* ------------------------------------------------------------------------------------------------------- kernel, warp */

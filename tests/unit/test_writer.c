@@ -247,6 +247,48 @@ static void what_cannot_be_written_is_refused(void **state)
     free(name);
 }
 
+/* A name is refused only where its line would be longer than readers take, 65,536 bytes. */
+static void long_names_are_written(void **state)
+{
+    static const struct {
+        size_t length;
+        char c; /* all of it */
+        enum wm_status status;
+    } cases[] = {
+        {5000, 'n', WM_OK},    {60000, 'n', WM_OK},  {65536, 'n', WM_E_ARGUMENT},     {5000, '\x01', WM_OK},
+        {15000, '\xe9', WM_OK}, {30000, '"', WM_OK}, {16384, '\x01', WM_E_ARGUMENT}, {32768, '"', WM_E_ARGUMENT},
+    };
+    char *name = malloc(70000);
+
+    (void)state;
+    assert_non_null(name);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sink sink = {.room = SIZE_MAX};
+        struct wm_access access = plain_access("ld.shared.u8", 1);
+        struct wm_kernel kernel = {.name = name, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+        wm_writer *writer;
+
+        memset(name, cases[i].c, cases[i].length);
+        name[cases[i].length] = '\0';
+        assert_int_equal(wm_writer_new(put, &sink, &writer), WM_OK);
+        access.kernel = &kernel;
+        assert_int_equal(wm_writer_add(writer, &access), cases[i].status);
+        access.kernel = NULL;
+        access.file = name;
+        access.line = 1;
+        assert_int_equal(wm_writer_add(writer, &access), cases[i].status);
+        assert_int_equal(wm_writer_flush(writer), WM_OK);
+        for (const char *line = sink.text, *end; *line; line = end + 1) {
+            end = strchr(line, '\n');
+            assert_non_null(end);
+            assert_in_range((uintmax_t)(end - line), 0, 65536);
+        }
+        wm_writer_free(writer);
+        free(sink.text);
+    }
+    free(name);
+}
+
 /* An error of the sink ends it, once the buffer reaches it, and for good. */
 static void a_full_disk_ends_the_writing(void **state)
 {
@@ -434,6 +476,7 @@ int main(void)
         cmocka_unit_test(copies_have_two_sides),
         cmocka_unit_test(names_are_quoted_where_they_must),
         cmocka_unit_test(what_cannot_be_written_is_refused),
+        cmocka_unit_test(long_names_are_written),
         cmocka_unit_test(a_full_disk_ends_the_writing),
         cmocka_unit_test(what_is_written_is_read_again),
     };
