@@ -123,8 +123,8 @@ void warn_notes(const char *file, const struct wm_reader_notes *notes)
 
     /* instructions that touch no memory are no loss */
     if (unknown)
-        warn(file, "skipped %llu memory instruction%s that are not modelled, the first of them %s", unknown,
-             plural(unknown), notes->first_unknown);
+        warn(file, "skipped %llu memory instruction%s that %s not modelled, the first of them %s", unknown,
+             plural(unknown), unknown == 1 ? "is" : "are", notes->first_unknown);
     if (lines)
         warn(file, "skipped %llu line%s that %s no memory instruction", lines, plural(lines),
              lines == 1 ? "is" : "are");

@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define COMMAND "validate"
 
@@ -218,7 +219,7 @@ static int check_trace(struct run *run, const char *trace, const char *key)
         complain_about(&diag);
         return 0;
     }
-    if (strcmp(text, expected) == 0)
+    if (strcasecmp(text, expected) == 0)
         return 1;
     validate_refuse(&diag, WM_E_ARGUMENT, trace, 0, 0,
                     "this is not the trace that was measured: its SHA-256 is %s, %s says %s", text,
