@@ -45,7 +45,7 @@ begin_case() {
 
 run_case() {
     [ -n "$title" ] || return 0
-    if [ -n "$condition" ] && ! sh -c "$condition" >/dev/null 2>&1 </dev/null; then
+    if [ -n "$condition" ] && ! (cd "$scratch/case" && exec sh -c "$condition") >/dev/null 2>&1 </dev/null; then
         skip "$title" "not so here: $condition"
         return 0
     fi
