@@ -328,14 +328,14 @@ static enum wm_status parse_list(struct wmi_parser *parser, const char **at)
     const unsigned lanes = wmi_lanes(access->mask);
     uint64_t packed[WM_LANES];
     uint64_t *values = access->mask == UINT32_MAX ? access->address : packed;
-    const char *p = *at + 1;
+    const char *p = wmi_skip_blanks(*at);
     unsigned count;
 
-    if (WMI_UNLIKELY(*(p - 1) != ' '))
-        return wmi_expected(parser, p - 1, "a blank and an address");
+    if (WMI_UNLIKELY(p == *at))
+        return wmi_expected(parser, p, "a blank and an address");
     count = wmi_hex_list(&p, lanes, ' ', values);
     /* The list stops behind a blank, or at a number's end. */
-    if (p[-1] == ' ')
+    if (p[-1] == ' ' || p[-1] == '\t')
         p--;
     for (; count < lanes; count++) {
         enum wm_status status = parse_address(parser, &p, &values[count]);
@@ -614,37 +614,119 @@ static enum wm_status parse_memory(struct wmi_parser *parser, const char *p, con
     return WM_OK;
 }
 
-static enum wm_status parse_instruction(struct wmi_parser *parser, const char *p)
-{
-    enum wm_status status = wmi_access_start(parser);
-    const char *name;
+/* What stands in front of the addresses. */
+struct front {
+    const char *name;   /* of the opcode */
     size_t length;
-    uint64_t width = 0;
+    uint64_t width;
+    const char *behind; /* the width */
+};
 
-    if (status == WM_OK)
-        status = parse_place(parser, &p);
+static inline unsigned take_end(uint64_t *ends)
+{
+    const unsigned end = (unsigned)__builtin_ctzll(*ends);
+
+    *ends &= *ends - 1;
+    return end;
+}
+
+/* A number of one digit, and as many registers; *at is where its digit is, and then the end of the last register. Returns
+ * 0 if it is something else. */
+static inline int take_registers(const char *p, uint64_t *ends, unsigned *at)
+{
+    const unsigned count = (unsigned char)p[*at] - (unsigned)'0';
+
+    if (count > 9 || take_end(ends) != *at + 1)
+        return 0;
+    ++*at;
+    for (unsigned i = 0; i < count; i++) {
+        const char c = p[*at + 1];
+
+        if ((c != 'R' && c != 'U' && c != 'P') || *ends == 0)
+            return 0;
+        *at = take_end(ends);
+    }
+    return *ends != 0;
+}
+
+/* The front of a line as the tool writes it, if it is within 64 bytes: fields with one space between them, no line number,
+ * up to nine registers. Returns 0 if it is something else; then all is as it was before. */
+static int take_front(struct wmi_parser *parser, const char *p, struct front *front)
+{
+    uint64_t ends;
+    const uint64_t spaces = wmi_spaces(p, &ends);
+    const uint64_t all = ends;
+    uint64_t crossed;
+    unsigned mask_at;
+    unsigned at;
+
+    if (parser->state.accelsim.version < 3 || parser->state.accelsim.line_info || !ends)
+        return 0;
+    mask_at = take_end(&ends) + 1;
+    if (mask_at < 2 || mask_at > 17 || !ends || !wmi_hex_run_is(p, mask_at - 1))
+        return 0;
+    at = take_end(&ends) + 1;
+    if (at - mask_at != 9 || !ends || !wmi_hex_run_is(p + mask_at, 8) || !take_registers(p, &ends, &at))
+        return 0;
+    front->name = p + at + 1;
+    at = take_end(&ends);
+    front->length = (size_t)(p + at - front->name);
+    if (*front->name < 'A' || *front->name > 'Z' || !ends)
+        return 0;
+    at++;
+    if (!take_registers(p, &ends, &at))
+        return 0;
+    front->width = (unsigned char)p[at + 1] - (unsigned)'0';
+    if (front->width > 9 || take_end(&ends) != at + 2)
+        return 0;
+    /* Nothing but single spaces on the way. */
+    crossed = (UINT64_C(1) << (at + 2)) - 1;
+    if (((all ^ spaces) | (all & all >> 1)) & crossed)
+        return 0;
+    front->behind = p + at + 2;
+    parser->access.pc = wmi_hex_value(p, mask_at - 1);
+    parser->access.mask = (uint32_t)wmi_hex_value(p + mask_at, 8);
+    return 1;
+}
+
+/* The same field by field. */
+static enum wm_status parse_front(struct wmi_parser *parser, const char *p, struct front *front)
+{
+    enum wm_status status = parse_place(parser, &p);
+
     if (status == WM_OK)
         status = skip_registers(parser, &p, "the number of destination registers");
     if (status == WM_OK)
         status = next_field(parser, &p, "an opcode");
     if (status != WM_OK)
         return status;
-    name = p;
+    front->name = p;
     p = wmi_token_end(p);
-    length = (size_t)(p - name);
-    if (*name < 'A' || *name > 'Z')
-        return wmi_expected(parser, name, "an opcode");
+    front->length = (size_t)(p - front->name);
+    if (*front->name < 'A' || *front->name > 'Z')
+        return wmi_expected(parser, front->name, "an opcode");
     status = skip_registers(parser, &p, "the number of source registers");
     if (status == WM_OK)
         status = next_field(parser, &p, "a width");
     if (status == WM_OK)
-        status = wmi_small(parser, &p, UINT32_MAX, "a width", &width);
+        status = wmi_decimal(parser, &p, UINT32_MAX, "a width", &front->width);
+    front->behind = p;
+    return status;
+}
+
+static enum wm_status parse_instruction(struct wmi_parser *parser, const char *p)
+{
+    enum wm_status status = wmi_access_start(parser);
+    struct front front = {0};
+
+    if (status == WM_OK && !take_front(parser, p, &front))
+        status = parse_front(parser, p, &front);
     if (status != WM_OK)
         return status;
-    if (width > 0)
-        return parse_memory(parser, p, name, length);
+    if (front.width > 0)
+        return parse_memory(parser, front.behind, front.name, front.length);
     parser->notes.instructions_skipped++;
-    return skip_instruction(parser, p);
+    return skip_instruction(parser, front.behind);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- format */

@@ -76,7 +76,10 @@ AVX2 static inline __m256i pair_bytes(__m256i text, __m256i *valid)
 
 static inline int has_prefix(const char *p)
 {
-    return p[0] == '0' && p[1] == 'x';
+    uint16_t start;
+
+    memcpy(&start, p, sizeof start);
+    return start == ('0' | 'x' << 8);
 }
 
 /* Four numbers of length digits. Returns 0, and may have written to values, if they are not all of this form. The
@@ -193,21 +196,25 @@ AVX2 static unsigned hex_list_avx2(const char **at, unsigned n, char delimiter, 
     const unsigned length = wmi_hex_run(*at + 2);
     const __m256i tail = _mm256_cmpgt_epi8(positions, _mm256_set1_epi8((char)(15 - (int)length)));
     const __m256i zeros = _mm256_andnot_si256(tail, _mm256_set1_epi8('0'));
+    const char *p = *at;
     unsigned i = 0;
 
     /* As long as they are as long as the first. */
-    while (n - i >= 4 && length > 0 && take_four(*at, length, delimiter, tail, zeros, values + i)) {
-        const char *last = *at + 4 * (length + 3) - 1;
+    while (n - i >= 4 && length > 0 && take_four(p, length, delimiter, tail, zeros, values + i)) {
+        const char *last = p + 4 * (length + 3) - 1;
 
         /* The fourth number may be longer. */
         if (*last != delimiter && !wmi_hex_run_is(last, 0))
             break;
         i += 4;
-        *at = last;
-        if (*last != delimiter)
+        p = last;
+        if (*last != delimiter) {
+            *at = p;
             return i;
-        ++*at;
+        }
+        p++;
     }
+    *at = p;
     if (n - i >= 4 && list_by_marks(at, n - i, delimiter, values + i)) {
         *at += **at == delimiter;
         return n;

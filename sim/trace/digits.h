@@ -172,6 +172,42 @@ static inline unsigned wmi_decimal8(const char *p, uint32_t *value)
     return length;
 }
 
+/* Of the 64 bytes from p on: bit i says that byte i is a space; in *ends, that it is one or a control character. */
+static inline uint64_t wmi_spaces_portable(const char *p, uint64_t *ends)
+{
+    uint64_t spaces = 0;
+
+    *ends = 0;
+    for (unsigned i = 0; i < 64; i += 8) {
+        const uint64_t word = wmi_load64(p + i);
+        /* Gathers bit 7 of the eight bytes in the highest byte. */
+        const uint64_t gather = UINT64_C(0x0002040810204081);
+
+        spaces |= (wmi_bytes_within(word, ' ', ' ') * gather >> 56) << i;
+        *ends |= (wmi_bytes_within(word, 0, ' ') * gather >> 56) << i;
+    }
+    return spaces;
+}
+
+static inline uint64_t wmi_spaces(const char *p, uint64_t *ends)
+{
+#if WMI_HEX_SSE2
+    uint64_t spaces = 0;
+
+    *ends = 0;
+    for (unsigned i = 0; i < 64; i += 16) {
+        const __m128i text = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+        const __m128i space = _mm_set1_epi8(' ');
+
+        spaces |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(text, space)) << i;
+        *ends |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(text, space), text)) << i;
+    }
+    return spaces;
+#else
+    return wmi_spaces_portable(p, ends);
+#endif
+}
+
 /* The first byte from p on that is a blank or a control character. One must be there. */
 static inline const char *wmi_token_end(const char *p)
 {

@@ -23,7 +23,7 @@
 static const char opening[] = "MEMTRACE: CTX ";
 
 /* Moves *at over text. */
-static enum wm_status take(struct wmi_parser *parser, const char **at, const char *text, const char *what)
+static inline enum wm_status take(struct wmi_parser *parser, const char **at, const char *text, const char *what)
 {
     if (WMI_UNLIKELY(!wmi_starts(*at, text)))
         return wmi_expected(parser, *at, what);
@@ -152,7 +152,7 @@ static enum wm_status parse_place(struct wmi_parser *parser, const char **at)
     access->line = 0;
     if (wmi_starts(*at, " - grid_launch_id ")) {
         *at += strlen(" - grid_launch_id ");
-        status = wmi_decimal(parser, at, UINT64_MAX, "a launch id", &launch);
+        status = wmi_small(parser, at, UINT64_MAX, "a launch id", &launch);
         if (status != WM_OK)
             return status;
         access->kernel = find_launch(parser, launch);
@@ -167,7 +167,7 @@ static enum wm_status parse_place(struct wmi_parser *parser, const char **at)
     if (status == WM_OK)
         status = take(parser, at, " - warp ", "' - warp '");
     if (status == WM_OK)
-        status = wmi_decimal(parser, at, UINT32_MAX, "the warp's number", &warp);
+        status = wmi_small(parser, at, UINT32_MAX, "the warp's number", &warp);
     if (status == WM_OK)
         status = take(parser, at, " - ", "' - ' and an opcode");
     if (status == WM_OK)

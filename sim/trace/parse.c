@@ -200,20 +200,6 @@ const char *wmi_next_line(const struct wmi_parser *parser, const char *p)
     return newline ? newline + 1 : parser->end;
 }
 
-int wmi_starts(const char *p, const char *text)
-{
-    for (; *text; p++, text++) {
-        if (*p != *text)
-            return 0;
-    }
-    return 1;
-}
-
-int wmi_is_word(const char *p, const char *word)
-{
-    return wmi_starts(p, word) && (unsigned char)p[strlen(word)] <= ' ';
-}
-
 /* ------------------------------------------------------------------------------------------------------------ numbers */
 
 static int is_digit(char c)
@@ -278,7 +264,7 @@ enum wm_status wmi_number(struct wmi_parser *parser, const char **at, uint64_t m
     enum wm_status status;
 
     if (p[0] != '0' || p[1] != 'x')
-        return wmi_decimal(parser, at, max, what, value);
+        return wmi_small(parser, at, max, what, value);
     p += 2;
     /* Twelve digits: an address of a 47-bit address space. */
     status = wmi_hex_likely(parser, &p, 12, what, &number);
@@ -328,7 +314,7 @@ enum wm_status wmi_triple(struct wmi_parser *parser, const char **at, const char
 
         if (i > 0 && *p++ != ',')
             return wmi_expected(parser, p - 1, "a comma");
-        status = wmi_decimal(parser, &p, UINT32_MAX, what, &value);
+        status = wmi_small(parser, &p, UINT32_MAX, what, &value);
         if (status != WM_OK)
             return status;
         triple[i] = (uint32_t)value;
@@ -340,33 +326,29 @@ enum wm_status wmi_triple(struct wmi_parser *parser, const char **at, const char
 
 /* ------------------------------------------------------------------------------------------------- opcodes, addresses */
 
-/* Bytes of text[0 .. length-1] from offset on, zero behind them. Reads eight bytes. */
-static uint64_t word_at(const char *text, size_t length, size_t offset)
-{
-    const uint64_t word = wmi_load64(text + offset);
-
-    return length - offset >= 8 ? word : word & ((UINT64_C(1) << (8 * (length - offset))) - 1);
-}
-
 struct wmi_opcode_slot *wmi_opcode_slot(struct wmi_parser *parser, const char *text, size_t length)
 {
     struct wmi_opcode_slot *slot;
-    uint64_t hash = length;
-    uint64_t difference = 0;
+    uint64_t first;
+    uint64_t last;
 
     if (length == 0 || length >= WMI_OPCODE_BYTES)
         return NULL;
-    for (size_t i = 0; i < length; i += 8)
-        hash = (hash ^ word_at(text, length, i)) * UINT64_C(0x9e3779b97f4a7c15);
-    slot = &parser->slots[hash >> 58];
-    if (slot->length == length) {
-        for (size_t i = 0; i < length; i += 8)
-            difference |= word_at(text, length, i) ^ wmi_load64(slot->text + i);
-        if (!difference)
-            return slot;
+    first = wmi_load64(text);
+    if (length < 8) {
+        first &= (UINT64_C(1) << (8 * length)) - 1;
+        last = first;
+    } else {
+        last = wmi_load64(text + length - 8);
     }
+    slot = &parser->slots[((first ^ (last << 7 | last >> 57)) * UINT64_C(0x9e3779b97f4a7c15) + length) >> 58];
+    if (slot->length == length && slot->first == first && slot->last == last &&
+        (length <= 16 || memcmp(slot->text, text, length) == 0))
+        return slot;
     memset(slot, 0, sizeof *slot);
     memcpy(slot->text, text, length);
+    slot->first = first;
+    slot->last = last;
     return slot;
 }
 

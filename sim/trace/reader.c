@@ -154,11 +154,12 @@ static void check_length(struct wmi_parser *parser)
 
 static void copy_access(struct wm_access *out, const struct wm_access *access)
 {
-    /* Destinations are the last of the struct, and seldom meant. */
-    if (access->opcode.operation == WM_CP_ASYNC)
-        *out = *access;
-    else
-        memcpy(out, access, offsetof(struct wm_access, shared_address));
+    /* Destinations are the last of the struct, and seldom meant. A size that is not constant makes it a call of memcpy(),
+     * which is faster than the instruction that compilers take for a constant one. */
+    static const size_t sizes[2] = {offsetof(struct wm_access, shared_address), sizeof(struct wm_access)};
+    const size_t size = sizes[access->opcode.operation == WM_CP_ASYNC];
+
+    memcpy(out, access, size);
 }
 
 static enum wm_status next_access(struct wm_chunk *chunk, struct wm_access *out)
@@ -447,6 +448,8 @@ static enum wm_status scan(struct wm_reader *reader, const struct wm_chunk *chun
     scanner->end = chunk->parser.end;
     scanner->status = WM_OK;
     scanner->kernel_used = 0;
+    scanner->unnamed = NULL;
+    scanner->source = NULL;
     reader->format->scan(scanner);
     if (scanner->status == WM_E_MEMORY)
         return fail(reader, WM_E_MEMORY, "out of memory");

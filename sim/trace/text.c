@@ -169,9 +169,12 @@ static enum wm_status parse_key(struct wmi_parser *parser, const char **at, cons
                                 const char *expected, unsigned *key, unsigned *seen)
 {
     for (unsigned i = 0; names[i]; i++) {
-        const size_t length = strlen(names[i]);
+        size_t length;
 
-        if (!wmi_starts(*at, names[i]) || (*at)[length] != '=')
+        if (**at != names[i][0])
+            continue;
+        length = strlen(names[i]);
+        if (memcmp(*at, names[i], length) != 0 || (*at)[length] != '=')
             continue;
         if (*seen & 1U << i)
             return wmi_fail(parser, WM_E_SYNTAX, *at, "%s= stands twice", names[i]);

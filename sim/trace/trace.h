@@ -101,7 +101,9 @@ enum wm_status wmi_state_copy(struct wmi_arena *arena, struct wmi_state *to, con
 #define WMI_OPCODE_BYTES 56
 
 struct wmi_opcode_slot {
-    char text[WMI_OPCODE_BYTES]; /* ended by zero bytes */
+    char text[WMI_OPCODE_BYTES];
+    uint64_t first;              /* its first eight bytes, or all and zeros behind them */
+    uint64_t last;               /* its last eight */
     uint32_t length;             /* 0: free */
     struct wm_opcode opcode;
     int kind;                    /* enum wmi_sass_kind; not used by text traces */
@@ -168,10 +170,17 @@ static inline const char *wmi_skip_blanks(const char *p)
 /* Behind the newline from p on. */
 const char *wmi_next_line(const struct wmi_parser *parser, const char *p);
 
-/* Whether the text at p starts with the word, and a blank or the line's end behind it. */
-int wmi_is_word(const char *p, const char *word);
-/* Whether it starts with text. */
-int wmi_starts(const char *p, const char *text);
+/* Whether the text at p starts with text, which is shorter than WMI_MARGIN. */
+static inline int wmi_starts(const char *p, const char *text)
+{
+    return memcmp(p, text, strlen(text)) == 0;
+}
+
+/* Whether it starts with the word, and a blank or the line's end behind it. */
+static inline int wmi_is_word(const char *p, const char *word)
+{
+    return wmi_starts(p, word) && (unsigned char)p[strlen(word)] <= ' ';
+}
 
 /* Numbers, from *at, which is moved behind them: decimal; hex digits without 0x; decimal or 0x with hex digits; decimal
  * with or without a minus sign. what names it in messages. */

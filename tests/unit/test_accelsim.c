@@ -262,6 +262,52 @@ static void a_mask_may_be_empty(void **state)
     }
 }
 
+/* A line is usually read in one go, if its fields stand where they usually do; else field by field. */
+static void spaces_between_fields_do_not_matter(void **state)
+{
+    static const char *const fields[][20] = {
+        {"0010", "ffffffff", "1", "R4", "LDG.E.64", "1", "R2", "8", "1", "0x7f1000000000", "8", "0"},
+        {"7fff0", "0000000f", "0", "STS", "2", "R255", "R7", "4", "0", "0x0", "0x4", "0x8", "0xc", "-7"},
+        {"0", "00000001", "2", "R1", "UR3", "RED.E.ADD.F32.FTZ.RN.STRONG.GPU", "3", "R1", "P2", "R3", "4", "2", "0x40", "1"},
+        {"0123456789abcdef", "00000003", "0", "LDG.E", "0", "4", "2", "0x7f1000000000", "16", "99"},
+        {"0020", "ffffffff", "9", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "FFMA", "0", "0", "0"},
+        {"0020", "ffffffff", "0", "LDG.E", "0", "16", "1", "0x10", "4", "0"},
+    };
+    static const char *const gaps[] = {" ", "  ", "\t", " \t "};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        struct reading *plain = NULL;
+
+        /* Round k has another gap behind field k - 1. */
+        for (size_t k = 0; k == 0 || fields[i][k - 1]; k++) {
+            for (size_t gap = 0; gap < sizeof gaps / sizeof gaps[0]; gap++) {
+                char line[512] = "";
+                const char *const lines[] = {line};
+                struct reading *reading;
+
+                for (size_t f = 0; fields[i][f]; f++) {
+                    strcat(line, fields[i][f]);
+                    strcat(line, f + 1 == k ? gaps[gap] : " ");
+                }
+                reading = read_lines(5, 0, lines, 1);
+                if (reading->status != WM_END)
+                    fail_msg("%s: %s", line, reading->diag.text);
+                if (!plain) {
+                    plain = reading;
+                    continue;
+                }
+                assert_int_equal(reading->count, plain->count);
+                assert_int_equal(reading->notes.instructions_skipped, plain->notes.instructions_skipped);
+                if (plain->count > 0)
+                    assert_same_access(nth(reading, 0), nth(plain, 0));
+                free_reading(reading);
+            }
+        }
+        free_reading(plain);
+    }
+}
+
 static void bad_instructions_are_refused_with_their_place(void **state)
 {
     static const struct {
@@ -750,6 +796,7 @@ int main(void)
         cmocka_unit_test(unknown_versions_are_unsupported),
         cmocka_unit_test(address_modes),
         cmocka_unit_test(a_mask_may_be_empty),
+        cmocka_unit_test(spaces_between_fields_do_not_matter),
         cmocka_unit_test(bad_instructions_are_refused_with_their_place),
         cmocka_unit_test(widths_and_spaces_come_from_the_opcode),
         cmocka_unit_test(opcodes_that_are_not_modelled_are_counted),

@@ -112,6 +112,27 @@ static void a_token_ends_at_a_blank_or_a_control_character(void **state)
     }
 }
 
+static void spaces_are_marked(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        char text[64];
+        uint64_t spaces = 0;
+        uint64_t ends = 0;
+        uint64_t found;
+
+        for (unsigned k = 0; k < 64; k++) {
+            text[k] = (char)(next_random() % 3 ? next_random() % 256 : next_random() % 2 ? ' ' : '\n');
+            spaces |= (uint64_t)(text[k] == ' ') << k;
+            ends |= (uint64_t)((unsigned char)text[k] <= ' ') << k;
+        }
+        assert_int_equal(wmi_spaces(text, &found), spaces);
+        assert_int_equal(found, ends);
+        assert_int_equal(wmi_spaces_portable(text, &found), spaces);
+        assert_int_equal(found, ends);
+    }
+}
+
 /* The list reader's contract, one character after the other. */
 static unsigned naive_list(const char **at, unsigned n, char delimiter, uint64_t *values)
 {
@@ -220,6 +241,7 @@ int main(void)
         cmocka_unit_test(every_byte_is_a_digit_or_not),
         cmocka_unit_test(decimals_are_those_of_strtoul),
         cmocka_unit_test(a_token_ends_at_a_blank_or_a_control_character),
+        cmocka_unit_test(spaces_are_marked),
         cmocka_unit_test(lists_are_read_as_one_digit_after_the_other),
         cmocka_unit_test(strides_are_counted_up),
     };
