@@ -318,7 +318,7 @@ static enum wm_status parse_address(struct wmi_parser *parser, const char **at, 
     if ((*at)[0] != '0' || (*at)[1] != 'x')
         return wmi_expected(parser, *at, "an address 0x...");
     *at += 2;
-    return wmi_hex_likely(parser, at, 12, "an address", value);
+    return wmi_hex_likely(parser, at, WMI_GUESS_ADDRESS, "an address", value);
 }
 
 /* Mode 0: an address for each active lane. */
@@ -550,13 +550,13 @@ static enum wm_status parse_place(struct wmi_parser *parser, const char **at)
         status = next_field(parser, at, "a pc");
     }
     if (status == WM_OK)
-        status = wmi_hex_likely(parser, at, 4, "a pc in hex", &access->pc);
+        status = wmi_hex_likely(parser, at, WMI_GUESS_PC, "a pc in hex", &access->pc);
     if (status == WM_OK)
         status = next_field(parser, at, "a mask");
     if (status != WM_OK)
         return status;
     begin = *at;
-    status = wmi_hex_likely(parser, at, 8, "a mask in hex", &value);
+    status = wmi_hex_likely(parser, at, WMI_GUESS_MASK, "a mask in hex", &value);
     if (status == WM_OK && value > UINT32_MAX)
         return wmi_fail(parser, WM_E_RANGE, begin, "a mask has more than 32 bits");
     access->mask = (uint32_t)value;

@@ -266,8 +266,7 @@ enum wm_status wmi_number(struct wmi_parser *parser, const char **at, uint64_t m
     if (p[0] != '0' || p[1] != 'x')
         return wmi_small(parser, at, max, what, value);
     p += 2;
-    /* Twelve digits: an address of a 47-bit address space. */
-    status = wmi_hex_likely(parser, &p, 12, what, &number);
+    status = wmi_hex_likely(parser, &p, WMI_GUESS_ADDRESS, what, &number);
     if (status != WM_OK)
         return status;
     if (WMI_UNLIKELY(number > max))

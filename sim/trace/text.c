@@ -470,7 +470,7 @@ static enum wm_status parse_access_value(struct wmi_parser *parser, const char *
     case ACCESS_PC:
         if ((*at)[0] == '0' && (*at)[1] == 'x')
             *at += 2;
-        status = wmi_hex(parser, at, "a pc in hex", &access->pc);
+        status = wmi_hex_likely(parser, at, WMI_GUESS_PC, "a pc in hex", &access->pc);
         if (status == WM_OK && access->pc == WM_NO_PC)
             return wmi_fail(parser, WM_E_RANGE, begin, "a pc is above 0x%llx", (unsigned long long)WM_NO_PC - 1);
         return status;

@@ -109,6 +109,9 @@ struct wmi_opcode_slot {
     int kind;                    /* enum wmi_sass_kind; not used by text traces */
 };
 
+/* Numbers whose length is seldom another than before. */
+enum wmi_guess { WMI_GUESS_PC, WMI_GUESS_MASK, WMI_GUESS_ADDRESS, WMI_GUESSES };
+
 /* A place in a trace's text with all that belongs to it. */
 struct wmi_parser {
     const struct wmi_format *format;
@@ -127,6 +130,7 @@ struct wmi_parser {
     struct wm_kernel *unnamed;     /* stands in for a launch that the trace does not introduce */
     const char *source;            /* the last source file, in the arena; NULL: none yet */
     size_t source_length;
+    unsigned guesses[WMI_GUESSES]; /* digits less one, as there is at least one; 15 digits at the most */
     struct wmi_opcode_slot slots[WMI_OPCODE_SLOTS];
 };
 
@@ -189,8 +193,8 @@ enum wm_status wmi_hex(struct wmi_parser *parser, const char **at, const char *w
 enum wm_status wmi_number(struct wmi_parser *parser, const char **at, uint64_t max, const char *what, uint64_t *value);
 enum wm_status wmi_signed(struct wmi_parser *parser, const char **at, const char *what, int64_t *value);
 
-/* The same, fast for one digit, and for as many digits as are likely: where the next field begins is then foreseen by the
- * processor, not computed. */
+/* The same, fast for one digit, and for as many digits as the last number of that kind had: where the next field begins is
+ * then foreseen by the processor, not computed. */
 static inline enum wm_status wmi_small(struct wmi_parser *parser, const char **at, uint64_t max, const char *what,
                                        uint64_t *value)
 {
@@ -214,14 +218,22 @@ static inline enum wm_status wmi_signed_small(struct wmi_parser *parser, const c
     return WM_OK;
 }
 
-static inline enum wm_status wmi_hex_likely(struct wmi_parser *parser, const char **at, unsigned likely, const char *what,
-                                            uint64_t *value)
+static inline enum wm_status wmi_hex_likely(struct wmi_parser *parser, const char **at, enum wmi_guess guess,
+                                            const char *what, uint64_t *value)
 {
-    if (!wmi_hex_run_is(*at, likely))
-        return wmi_hex(parser, at, what, value);
-    *value = wmi_hex_value(*at, likely);
-    *at += likely;
-    return WM_OK;
+    const unsigned likely = parser->guesses[guess] + 1;
+    const char *begin = *at;
+    enum wm_status status;
+
+    if (wmi_hex_run_is(begin, likely)) {
+        *value = wmi_hex_value(begin, likely);
+        *at = begin + likely;
+        return WM_OK;
+    }
+    status = wmi_hex(parser, at, what, value);
+    if (status == WM_OK)
+        parser->guesses[guess] = *at - begin < 16 ? (unsigned)(*at - begin) - 1 : 0;
+    return status;
 }
 
 /* A comma-separated triple of decimal numbers. */
