@@ -31,10 +31,16 @@ struct wm_profile {
     uint64_t tag_bank_mask[WM_TAG_BANK_BITS]; /* bit K of a line's bank: parity(line index & mask K) */
     uint32_t store_merge[WM_WIDTHS];  /* l1.store_merge_N: tag wavefronts of a store that share data wavefronts: slots for
                                          lines on their way to L2, in each tag bank */
-    uint32_t store_fifo_lines;        /* l1.store_fifo_lines: the race of model/store.c: lines between drain and L2 */
-    uint32_t store_send_cycles;       /* l1.store_send_cycles: of one line to L2 */
-    uint32_t store_drain_cycles;      /* l1.store_drain_cycles: from a group's writing to its first line's draining */
-    uint32_t store_write_cycles;      /* l1.store_write_cycles: the same to the first write of lanes below a bank's width */
+    /* the race of model/store.c */
+    uint32_t store_drain_cycles;      /* l1.store_drain_cycles: from a group's flush until its first line may drain */
+    uint32_t store_window_lines;      /* l1.store_window_lines: lines between leaving the queue and the end of their send */
+    uint32_t store_ahead_lines;       /* l1.store_ahead_lines: how far the reader may be ahead of the sender, */
+    uint32_t store_ahead_cycles;      /* l1.store_ahead_cycles: and how long after that line's send began */
+    uint32_t store_forward_cycles;    /* l1.store_forward_cycles: from a line's last read to its send */
+    uint32_t store_header_cycles;     /* l1.store_header_cycles: of a send beside one for each sector */
+    uint32_t store_write_cycles;      /* l1.store_write_cycles: from a flush to the first write of lanes narrower than a bank */
+    uint32_t tag_bank_top_byte;       /* l1.tag_bank_top_byte: address bits 40 and up for which ... */
+    uint32_t tag_bank_top;            /* l1.tag_bank_top: ... their share in the tag bank is this, by exclusive or */
     uint32_t atomic_passes;           /* l1.atomic_passes: atomics go in passes of one line a tag bank (model/atomic.c) */
     uint32_t cas_piece_bytes;         /* l1.cas_piece_bytes: what a pass takes of a line for a compare-and-swap */
     uint32_t predicated_off_wavefronts; /* lsu.predicated_off_wavefronts: what an instruction without active lanes costs */
@@ -42,6 +48,7 @@ struct wm_profile {
     uint32_t local_in_l1;             /* local.in_l1: counted by the rules of global; 0: every counter is 0 */
     uint32_t local_interleave_bytes;  /* local.interleave_bytes: N: a thread's consecutive pieces of N bytes lie 32 * N
                                          bytes apart in the warp's window, its lanes' pieces N bytes: power of two */
+    uint32_t local_block_bytes;       /* local.block_bytes: of a thread, whose lines' tag banks do not depend on the window */
     uint32_t generic_in_l1;           /* generic.in_l1: as local_in_l1, addresses as they are */
     uint32_t const_in_l1;             /* const.in_l1: likewise */
     /* instructions and limits */

@@ -60,6 +60,18 @@ void wmi_global(const struct wm_profile *profile, const struct wm_access *access
     load_store(profile, access, width, &lines, out);
 }
 
+/* Whether the offsets lie in different blocks of lines. Where the window of local memory lies is not in a trace; of lines in
+ * one block (64 bytes of each thread) the tag banks do not depend on it. */
+static int crosses_blocks(const struct wm_profile *profile, const struct wm_access *access)
+{
+    const uint64_t first = access->address[wmi_log2(access->mask)];
+    uint64_t differ = 0;
+
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+        differ |= access->address[wmi_log2(rest)] ^ first;
+    return (differ & ~(uint64_t)(profile->local_block_bytes - 1)) != 0;
+}
+
 /*
  * Local memory: a thread's offset o lies, in the warp's window, at (o / N) * 32 * N + lane * N + o % N for an interleave of
  * N bytes. A lane of more than N bytes is as many requests, one for each piece (measured: traces/hardware/sm_90).
@@ -82,5 +94,7 @@ void wmi_local(const struct wm_profile *profile, const struct wm_access *access,
         wmi_lines_of(profile, address, access->mask, piece_bytes, profile->phase_lanes[wmi_log2(piece_bytes)], &lines);
         load_store(profile, access, piece_bytes, &lines, out);
     }
+    if (crosses_blocks(profile, access))
+        out->inexact |= 1U << WM_TAG_WAVEFRONTS | 1U << WM_LSU_WAVEFRONTS;
     out->sectors_ideal = (wmi_popcount(access->mask) * width + profile->sector_bytes - 1) / profile->sector_bytes;
 }

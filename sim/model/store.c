@@ -4,13 +4,16 @@
  * Up to store_merge tag wavefronts, a store's lanes share data wavefronts: the load rule over all of them. Beyond, which tag
  * wavefronts share is a race between the tag stage, which wants a free slot for each line, and the drain to L2, which
  * frees them. The race is deterministic, and this file runs it cycle by cycle. Measured on an H200
- * (traces/hardware/sm_90/stores): exact where every line has one sector. docs/hardware.md has the numbers.
+ * (traces/hardware/sm_90/stores); docs/hardware.md has the numbers.
  */
 #include <string.h>
 
 #include "model/model.h"
 
 #define BANKS (1U << WM_TAG_BANK_BITS)
+
+/* Address bits from here on are the top byte of a virtual address. */
+#define TOP_SHIFT 40U
 
 /* A slot that is in use. */
 #define NEVER UINT32_MAX
@@ -37,7 +40,7 @@ struct draining {
 
 /* A sector that the drain reads: its words cannot be written in that cycle. */
 struct reading {
-    int64_t cycle;
+    uint32_t cycle;
     unsigned group;
     uint32_t banks;
 };
@@ -55,15 +58,13 @@ struct race {
     uint32_t free_from[BANKS][WM_LANES];     /* cycle from which a slot is free, or NEVER */
     unsigned taken[BANKS];                   /* lines that have taken a slot of the bank so far */
     unsigned slot[WM_LANES];                 /* by line */
-    /* the drain */
+    /* the drain: lines leave the queue, their sectors are read, then they are sent, each in order */
     struct draining queue[WM_LANES];
     unsigned queued;
     unsigned drained;
-    uint32_t exit_cycle[WM_LANES];           /* of what went into the FIFO, in order */
-    unsigned exits;
-    unsigned left;                           /* of these, how many have left */
-    uint32_t read_done;
-    uint32_t send_free;
+    uint32_t read_done;                      /* cycle from which the reader is free */
+    uint32_t send_begin[WM_LANES];           /* by place in the queue */
+    uint32_t send_end[WM_LANES];
     struct reading reading[WM_LANES];
     unsigned readings;
 };
@@ -82,38 +83,44 @@ static void order_waves(struct race *race, const uint8_t wavefront[WMI_LINES], u
     }
 }
 
-static void read_sectors(struct race *race, const struct draining *draining, uint32_t sent)
+/* Sectors are read one a cycle, in ascending order. */
+static void read_sectors(struct race *race, const struct draining *draining, uint32_t cycle)
 {
     const unsigned words = race->profile->sector_bytes / race->profile->bank_bytes;
     const uint32_t one = (uint32_t)((UINT64_C(1) << words) - 1);
-    int64_t cycle = sent;
 
     for (uint32_t rest = race->lines->sectors[draining->line]; rest; rest &= rest - 1)
         race->reading[race->readings++] =
-            (struct reading){cycle--, draining->group,
+            (struct reading){cycle++, draining->group,
                              race->lines->banks[draining->line][0] & (one << (words * wmi_log2(rest)))};
+    race->read_done = cycle;
 }
 
-/* One line goes to L2 if it is its time and the FIFO has room. */
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One line leaves the queue if it is its time and not too many are on their way. Its slot is free from then on; its
+ * sectors are read as soon as the reader is not too far ahead of the sender, and sent behind a header. */
 static void drain(struct race *race, uint32_t cycle)
 {
-    const struct draining *next = &race->queue[race->drained];
-    const unsigned bank = race->drained < race->queued ? race->bank[next->line] : 0;
-    uint32_t sent;
+    const struct wm_profile *profile = race->profile;
+    const unsigned k = race->drained;
+    const struct draining *next = &race->queue[k];
+    uint32_t read;
 
-    while (race->left < race->exits && race->exit_cycle[race->left] <= cycle)
-        race->left++;
-    if (race->drained == race->queued || next->ready > cycle ||
-        race->exits - race->left >= race->profile->store_fifo_lines)
+    if (k == race->queued || next->ready > cycle ||
+        (k >= profile->store_window_lines && race->send_end[k - profile->store_window_lines] > cycle))
         return;
-    if (race->read_done < cycle)
-        race->read_done = cycle;
-    race->read_done += wmi_popcount(race->lines->sectors[next->line]);
-    sent = race->read_done - 1 > race->send_free ? race->read_done - 1 : race->send_free;
-    race->send_free = sent + race->profile->store_send_cycles;
-    race->exit_cycle[race->exits++] = race->send_free;
-    race->free_from[bank][race->slot[next->line]] = cycle + 1;
-    read_sectors(race, next, sent);
+    read = later(race->read_done, next->ready);
+    if (k >= profile->store_ahead_lines)
+        read = later(read, race->send_begin[k - profile->store_ahead_lines] + profile->store_ahead_cycles);
+    read_sectors(race, next, read);
+    race->send_begin[k] = later(k ? race->send_end[k - 1] : 0, race->read_done + profile->store_forward_cycles);
+    race->send_end[k] =
+        race->send_begin[k] + profile->store_header_cycles + wmi_popcount(race->lines->sectors[next->line]);
+    race->free_from[race->bank[next->line]][race->slot[next->line]] = cycle + 1;
     race->drained++;
 }
 
@@ -179,15 +186,16 @@ static unsigned run(struct race *race)
     uint32_t busy = 0;
 
     for (uint32_t cycle = 0; flushed < race->waves || race->drained < race->queued; cycle++) {
+        unsigned has_entered = 0;
+
         drain(race, cycle);
-        if (entered < race->waves && enter(race, entered, cycle)) {
-            entered++;
-            continue;
-        }
-        if (entered == flushed)
+        if (entered < race->waves)
+            has_entered = (unsigned)enter(race, entered, cycle);
+        entered += has_entered;
+        if (entered == flushed || (has_entered && entered < race->waves))
             continue;
         stall++;
-        if ((stall >= 2 || entered == race->waves) && cycle >= busy) {
+        if (stall >= 2 && cycle >= busy) {
             const unsigned passes = flush(race, flushed, entered, cycle);
 
             total += passes;
@@ -199,35 +207,80 @@ static unsigned run(struct race *race)
     return total;
 }
 
-/* Narrow lanes: a group's words are written from some cycles after its flush on, every second cycle one word a bank, but
- * not into banks from which an earlier group's sector is being read. Every attempt counts. */
-static unsigned narrow_passes(const struct race *race, unsigned group)
+/* Words of a group that wait to be written, by bank. */
+static uint32_t count_words(const struct race *race, const struct group *group, uint8_t left[32])
 {
-    const struct group *writing = &race->group[group];
-    uint8_t left[32] = {0};
     uint32_t waiting = 0;
-    unsigned attempts = 0;
 
-    for (unsigned w = writing->first_wave; w < writing->first_wave + writing->waves; w++) {
+    for (unsigned w = group->first_wave; w < group->first_wave + group->waves; w++) {
         for (unsigned i = 0; i < race->wave[w].lines; i++) {
-            for (uint32_t rest = race->lines->banks[race->wave[w].line[i]][0]; rest; rest &= rest - 1) {
+            const uint32_t banks = race->lines->banks[race->wave[w].line[i]][0];
+
+            waiting |= banks;
+            for (uint32_t rest = banks; rest; rest &= rest - 1)
                 left[wmi_log2(rest)]++;
-                waiting |= rest & (0 - rest);
-            }
         }
     }
-    for (int64_t cycle = (int64_t)writing->cycle + race->profile->store_write_cycles; waiting; cycle += 2) {
-        uint32_t blocked = 0;
+    return waiting;
+}
 
-        for (unsigned i = 0; i < race->readings; i++) {
-            if (race->reading[i].cycle == cycle && race->reading[i].group < group)
-                blocked |= race->reading[i].banks;
+/* Banks from which a sector of a group before this one is being read. */
+static uint32_t blocked_banks(const struct race *race, unsigned group, uint32_t cycle)
+{
+    uint32_t blocked = 0;
+
+    for (unsigned i = 0; i < race->readings; i++) {
+        if (race->reading[i].cycle == cycle && race->reading[i].group < group)
+            blocked |= race->reading[i].banks;
+    }
+    return blocked;
+}
+
+/* The next cycle, in steps of two, that no group has used. */
+static uint32_t unused_from(uint32_t cycle, const uint32_t *used, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (used[i] == cycle) {
+            cycle += 2;
+            i = UINT32_MAX; /* from the start again */
         }
-        for (uint32_t rest = waiting & ~blocked; rest; rest &= rest - 1) {
-            if (--left[wmi_log2(rest)] == 0)
-                waiting &= ~(rest & (0 - rest));
+    }
+    return cycle;
+}
+
+/* Most attempts of a store: each writes a word or is blocked by one of 32 sectors. */
+#define ATTEMPTS 128
+
+/*
+ * Narrow lanes: a group's words are written some cycles after its flush, every second cycle one word a bank, but not into
+ * banks from which an earlier group's sector is being read, nor in a cycle that an earlier group has used. Every attempt
+ * counts. *exact becomes 0 where groups met in a cycle: that rule has one store behind it and one against it.
+ */
+static unsigned narrow_passes(const struct race *race, int *exact)
+{
+    uint32_t used[ATTEMPTS];
+    unsigned attempts = 0;
+
+    for (unsigned group = 0; group < race->groups; group++) {
+        const unsigned before = attempts;
+        uint8_t left[32] = {0};
+        uint32_t waiting = count_words(race, &race->group[group], left);
+        uint32_t cycle = race->group[group].cycle + race->profile->store_write_cycles;
+
+        for (; waiting && attempts < ATTEMPTS; cycle += 2) {
+            const uint32_t wanted = cycle;
+
+            cycle = unused_from(cycle, used, before);
+            if (cycle != wanted)
+                *exact = 0;
+            for (uint32_t rest = waiting & ~blocked_banks(race, group, cycle); rest; rest &= rest - 1) {
+                const unsigned bank = wmi_log2(rest);
+
+                if (--left[bank] == 0)
+                    waiting &= ~(UINT32_C(1) << bank);
+            }
+            used[attempts++] = cycle;
         }
-        attempts++;
     }
     return attempts;
 }
@@ -235,7 +288,7 @@ static unsigned narrow_passes(const struct race *race, unsigned group)
 /* The race with the tag banks numbered as they are for base 0 .. 3: what the lines' address bits leave out. */
 static unsigned passes_for_base(const struct wm_profile *profile, const struct wmi_lines *lines,
                                 const uint8_t wavefront[WMI_LINES], const uint8_t bank[WMI_LINES], unsigned width_bytes,
-                                unsigned base)
+                                unsigned base, int *exact)
 {
     struct race race = {.profile = profile, .lines = lines, .bank = bank};
     unsigned passes;
@@ -243,12 +296,19 @@ static unsigned passes_for_base(const struct wm_profile *profile, const struct w
     race.slots = profile->store_merge[wmi_log2(width_bytes)];
     order_waves(&race, wavefront, base);
     passes = run(&race);
-    if (width_bytes >= profile->bank_bytes)
-        return passes;
-    passes = 0;
-    for (unsigned group = 0; group < race.groups; group++)
-        passes += narrow_passes(&race, group);
-    return passes;
+    return width_bytes < profile->bank_bytes ? narrow_passes(&race, exact) : passes;
+}
+
+/* Whether all lines lie where the share of the highest address bits in the tag bank is known. */
+static int base_is_known(const struct wm_profile *profile, const struct wmi_lines *lines)
+{
+    const unsigned shift = TOP_SHIFT - wmi_log2(profile->line_bytes);
+
+    for (unsigned i = 0; i < lines->count; i++) {
+        if (lines->index[i] >> shift != profile->tag_bank_top_byte)
+            return 0;
+    }
+    return 1;
 }
 
 unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
@@ -256,24 +316,19 @@ unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lin
 {
     const unsigned banks = 1U << profile->tag_bank_bits;
     uint8_t bank[WMI_LINES];
-    unsigned passes = 0;
+    unsigned passes;
 
     if (wavefronts <= profile->store_merge[wmi_log2(width_bytes)])
         return wmi_data_passes(lines, NULL, 0, 0);
-    for (unsigned i = 0; i < lines->count; i++) {
+    for (unsigned i = 0; i < lines->count; i++)
         bank[i] = (uint8_t)wmi_tag_bank(profile, lines->index[i]);
-        /* What lines of several sectors cost the drain is known to be no more than near. */
-        if (lines->sectors[i] & (lines->sectors[i] - 1))
-            *exact = 0;
-    }
-    /* How the banks are numbered beyond the address bits whose part in it is known is not known: where it matters, what
-     * comes out is no more than near. */
-    for (unsigned base = 0; base < banks; base++) {
-        const unsigned other = passes_for_base(profile, lines, wavefront, bank, width_bytes, base);
-
-        if (base == 0)
-            passes = other;
-        else if (other != passes)
+    if (base_is_known(profile, lines))
+        return passes_for_base(profile, lines, wavefront, bank, width_bytes, profile->tag_bank_top & (banks - 1), exact);
+    /* Elsewhere, as with offsets into a buffer, every numbering of the banks is tried: where it matters, what comes out is
+     * no more than near. */
+    passes = passes_for_base(profile, lines, wavefront, bank, width_bytes, 0, exact);
+    for (unsigned base = 1; base < banks; base++) {
+        if (passes_for_base(profile, lines, wavefront, bank, width_bytes, base, exact) != passes)
             *exact = 0;
     }
     return passes;

@@ -49,6 +49,9 @@ static uint32_t may_be_inexact(const struct wm_opcode *opcode)
     if (opcode->space == WM_GLOBAL && opcode->atomic == WM_ATOMIC_CAS) {
         return UINT32_C(1) << WM_LSU_WAVEFRONTS;
     }
+    if (opcode->space == WM_LOCAL) {
+        return UINT32_C(1) << WM_TAG_WAVEFRONTS | UINT32_C(1) << WM_LSU_WAVEFRONTS;
+    }
     if (opcode->operation == WM_ST) {
         return UINT32_C(1) << WM_LSU_WAVEFRONTS;
     }
