@@ -130,6 +130,58 @@ static void wrong_arguments(void **state)
     wm_chunk_free(NULL);
 }
 
+/* ----------------------------------------------------------------------------------------------------- tests/data */
+
+/* A row of the table in tests/data/README.md. */
+static void check_sample(const char *name, const char *result)
+{
+    const int is_good = strncmp(name, "good-", 5) == 0;
+    char file[256];
+    struct reading *reading;
+    unsigned long long line = 0;
+    unsigned long long column = 0;
+    char found[64];
+
+    snprintf(file, sizeof file, "tests/data/%s", name);
+    reading = read_path(source_path(file), WM_FORMAT_AUTO);
+    if (is_good) {
+        assert_int_equal(reading->status, WM_END);
+        snprintf(found, sizeof found, "%zu", reading->count);
+    } else {
+        if (strncmp(name, "unsupported-", 12) == 0)
+            assert_int_equal(reading->status, WM_E_UNSUPPORTED);
+        else
+            assert_true(reading->status == WM_E_SYNTAX || reading->status == WM_E_RANGE || reading->status == WM_E_IO);
+        line = (unsigned long long)reading->diag.line;
+        column = (unsigned long long)reading->diag.column;
+        snprintf(found, sizeof found, "%llu:%llu", line, column);
+    }
+    if (strcmp(found, result) != 0)
+        fail_msg("%s: %s, not %s: %s", name, found, result, is_good ? "" : reading->diag.text);
+    free_reading(reading);
+}
+
+static void samples_are_as_their_names_say(void **state)
+{
+    FILE *table = fopen(source_path("tests/data/README.md"), "r");
+    char row[512];
+    int rows = 0;
+
+    (void)state;
+    assert_non_null(table);
+    while (fgets(row, sizeof row, table)) {
+        char name[64];
+        char result[32];
+
+        if (sscanf(row, "| `%63[^`]` | %31[0-9:] |", name, result) != 2)
+            continue;
+        check_sample(name, result);
+        rows++;
+    }
+    fclose(table);
+    assert_true(rows >= 20);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ files */
 
 static char path[] = "/tmp/warpmem-test-XXXXXX";
@@ -679,6 +731,7 @@ int main(void)
         cmocka_unit_test(formats_have_names),
         cmocka_unit_test(formats_are_told_by_content),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(samples_are_as_their_names_say),
         cmocka_unit_test(files_that_cannot_be_read),
         cmocka_unit_test(a_long_path_is_cut_at_its_front),
         cmocka_unit_test(standard_input_is_read_as_it_comes),
