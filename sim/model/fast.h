@@ -131,7 +131,9 @@ WMI_INLINE unsigned passes_by_wavefront(const struct vec *banks, unsigned phases
 
         memcpy(here, banks[phase].at, sizeof banks[phase].at);
         here[WM_LANES] = 0;
-        for (unsigned w = 0; w < rows; w++) {
+        for (unsigned bank = 0; bank < 4; bank++)
+            memset(&line[bank][rows - step], 0, sizeof(numbers));
+        for (unsigned w = 0; w < wavefronts; w++) {
             line[0][w] = take_line(here, &rest[0]);
             line[1][w] = take_line(here, &rest[1]);
             line[2][w] = take_line(here, &rest[2]);
@@ -216,7 +218,6 @@ WMI_INLINE int gather_lines(const struct reading *r, uint32_t active, unsigned w
 {
     struct vec own;
     uint32_t rest;
-    uint32_t alone; /* lines of one lane */
 
     bank_masks(&r->low, phases, &own);
     keep(&own, active, &own);
@@ -224,17 +225,9 @@ WMI_INLINE int gather_lines(const struct reading *r, uint32_t active, unsigned w
     lines->leaders = firsts(&lines->id);
     lines->sectors = wmi_popcount(lines->leaders);
     lines->distinct = lines->sectors;
-    alone = lines->leaders;
-    rest = ~lines->leaders;
-    while (rest) {
-        const uint32_t same = equal_to(&lines->id, wmi_log2(rest));
-
-        rest &= ~same;
-        alone &= ~same;
-    }
     for (unsigned phase = 0; phase < phases; phase++)
-        keep(&own, alone & phase_lanes(phases, phase), &lines->banks[phase]);
-    rest = ~lines->leaders;
+        keep(&own, lines->leaders & phase_lanes(phases, phase), &lines->banks[phase]);
+    rest = ~lines->leaders; /* those of a line that is led by another */
     while (rest) {
         const uint32_t same = equal_to(&lines->id, wmi_log2(rest));
         const unsigned leader = wmi_log2(same);
