@@ -257,11 +257,8 @@ static enum wm_status parse_instructions(struct wmi_parser *parser, const char *
 static enum wm_status parse_structure(struct wmi_parser *parser, const char *p)
 {
     switch (*p) {
-    case '\n':
-        parser->at = p + 1;
-        return WM_OK;
-    case '-':
-        return parse_header(parser, p);
+    case '\n': parser->at = p + 1; return WM_OK;
+    case '-': return parse_header(parser, p);
     case '#':
         if (wmi_is_word(p, "#BEGIN_TB"))
             return begin_block(parser, p);
@@ -288,8 +285,7 @@ static enum wm_status parse_structure(struct wmi_parser *parser, const char *p)
             return WM_OK;
         }
         break;
-    default:
-        break;
+    default: break;
     }
     if (parser->state.accelsim.stage == IN_INSTRUCTIONS)
         return wmi_expected(parser, p, "warp = or #END_TB (insts = announced no more instructions)");
@@ -366,7 +362,8 @@ static enum wm_status parse_stride(struct wmi_parser *parser, const char **at)
     if (status != WM_OK)
         return status;
     if (run & (run + 1))
-        return wmi_fail(parser, WM_E_SYNTAX, parser->addresses, "base and stride, but the active lanes are not one run");
+        return wmi_fail(parser, WM_E_SYNTAX, parser->addresses,
+                        "base and stride, but the active lanes are not one run");
     wmi_fill_stride(base - first * (uint64_t)stride, (uint64_t)stride, access->address);
     return WM_OK;
 }
@@ -427,14 +424,10 @@ static enum wm_status parse_addresses(struct wmi_parser *parser, const char **at
     ++*at;
     parser->addresses = wmi_skip_blanks(*at);
     switch (*mode) {
-    case '0':
-        return parser->access.mask ? parse_list(parser, at) : WM_OK;
-    case '1':
-        return parse_stride(parser, at);
-    case '2':
-        return parse_deltas(parser, at);
-    default:
-        return wmi_expected(parser, mode, "an address mode: 0, 1 or 2");
+    case '0': return parser->access.mask ? parse_list(parser, at) : WM_OK;
+    case '1': return parse_stride(parser, at);
+    case '2': return parse_deltas(parser, at);
+    default: return wmi_expected(parser, mode, "an address mode: 0, 1 or 2");
     }
 }
 
@@ -616,7 +609,7 @@ static enum wm_status parse_memory(struct wmi_parser *parser, const char *p, con
 
 /* What stands in front of the addresses. */
 struct front {
-    const char *name;   /* of the opcode */
+    const char *name; /* of the opcode */
     size_t length;
     uint64_t width;
     const char *behind; /* the width */

@@ -63,8 +63,9 @@ AVX2 static inline __m256i load_pair(const char *a, const char *b)
  * *valid is cleared where a byte is no such digit. */
 AVX2 static inline __m256i pair_bytes(__m256i text, __m256i *valid)
 {
-    const __m256i digits = _mm256_setr_epi8('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-                                            '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f');
+    const __m256i digits =
+        _mm256_setr_epi8('0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', '0', '1', '2',
+                         '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f');
     const __m256i nibbles =
         _mm256_add_epi8(_mm256_and_si256(text, _mm256_set1_epi8(0x0f)),
                         _mm256_and_si256(_mm256_cmpgt_epi8(text, _mm256_set1_epi8('9')), _mm256_set1_epi8(9)));
@@ -87,8 +88,8 @@ static inline int has_prefix(const char *p)
 AVX2 static inline int take_four(const char *p, unsigned length, char delimiter, __m256i tail, __m256i zeros,
                                  uint64_t *values)
 {
-    const __m256i reverse = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
-                                             15, 14, 13, 12, 11, 10, 9, 8);
+    const __m256i reverse = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+                                             0, 15, 14, 13, 12, 11, 10, 9, 8);
     const size_t size = length + 3;
     const char *digits = p + 2 + length - 16;
     __m256i valid = _mm256_set1_epi8(-1);
@@ -156,8 +157,8 @@ AVX2 static int list_by_marks(const char **at, unsigned n, char delimiter, uint6
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
     };
-    const __m256i reverse = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, -1, -1, -1, -1, -1, -1, -1, -1, 7, 6, 5, 4, 3, 2, 1, 0,
-                                             -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i reverse = _mm256_setr_epi8(7, 6, 5, 4, 3, 2, 1, 0, -1, -1, -1, -1, -1, -1, -1, -1, 7, 6, 5, 4, 3, 2,
+                                             1, 0, -1, -1, -1, -1, -1, -1, -1, -1);
     const char *p = *at;
     const uint32_t expected = (uint32_t)(unsigned char)delimiter | (uint32_t)'0' << 8 | (uint32_t)'x' << 16;
     const uint32_t first_expected = (uint32_t)(unsigned char)p[-1] | (uint32_t)'0' << 8 | (uint32_t)'x' << 16;
@@ -191,8 +192,8 @@ AVX2 static int list_by_marks(const char **at, unsigned n, char delimiter, uint6
 
 AVX2 static unsigned hex_list_avx2(const char **at, unsigned n, char delimiter, uint64_t *values)
 {
-    const __m256i positions = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7,
-                                               8, 9, 10, 11, 12, 13, 14, 15);
+    const __m256i positions = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5,
+                                               6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const unsigned length = wmi_hex_run(*at + 2);
     const __m256i tail = _mm256_cmpgt_epi8(positions, _mm256_set1_epi8((char)(15 - (int)length)));
     const __m256i zeros = _mm256_andnot_si256(tail, _mm256_set1_epi8('0'));

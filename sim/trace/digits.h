@@ -126,8 +126,8 @@ static inline uint64_t wmi_hex_value(const char *p, unsigned length)
                                        _mm_loadu_si128((const __m128i *)(const void *)(tail + length)));
     const __m128i nibbles = _mm_add_epi8(_mm_and_si128(text, _mm_set1_epi8(0x0f)),
                                          _mm_and_si128(_mm_cmpgt_epi8(text, _mm_set1_epi8('9')), _mm_set1_epi8(9)));
-    const __m128i pairs = _mm_and_si128(_mm_or_si128(_mm_slli_epi16(nibbles, 4), _mm_srli_epi16(nibbles, 8)),
-                                        _mm_set1_epi16(0x00ff));
+    const __m128i pairs =
+        _mm_and_si128(_mm_or_si128(_mm_slli_epi16(nibbles, 4), _mm_srli_epi16(nibbles, 8)), _mm_set1_epi16(0x00ff));
     const __m128i packed = _mm_packus_epi16(pairs, pairs);
     uint64_t bytes;
 

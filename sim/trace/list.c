@@ -24,11 +24,11 @@
 struct wmi_list {
     struct wmi_stream *stream;
     char *name;
-    char *head;          /* what was read already */
+    char *head; /* what was read already */
     size_t head_at;
     size_t head_end;
     int openable;
-    size_t folder;       /* bytes of name up to its last slash, with it */
+    size_t folder; /* bytes of name up to its last slash, with it */
     uint64_t line;
     char text[LINE_BYTES];
     size_t text_at;
@@ -179,7 +179,8 @@ enum wm_status wmi_list_next(struct wmi_list *list, struct wmi_stream **out, con
         return wmi_diag_set(diag, WM_E_SYNTAX, list->name, list->line, 0,
                             "expected the name of a kernel's trace or a memory copy, found '%.80s'", line);
     if (!list->openable)
-        return wmi_diag_set(diag, WM_E_UNSUPPORTED, list->name, list->line, 0, "a list of files that is no file itself");
+        return wmi_diag_set(diag, WM_E_UNSUPPORTED, list->name, list->line, 0,
+                            "a list of files that is no file itself");
     memcpy(list->path, list->name, folder);
     strcpy(list->path + folder, line);
     /* A file of that name, not standard input. */

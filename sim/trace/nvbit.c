@@ -218,6 +218,17 @@ static int is_shared_side(const struct wm_access *access)
     return 1;
 }
 
+/* Old versions leave stale addresses in inactive lanes. One that the hardware would refuse cannot have been active. */
+static void drop_stale_lanes(struct wm_access *access)
+{
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+
+        if (access->address[lane] % access->opcode.width_bytes)
+            access->mask &= ~(UINT32_C(1) << lane);
+    }
+}
+
 static enum wm_status parse_access(struct wmi_parser *parser, const char *p)
 {
     struct wmi_opcode_slot scratch;
@@ -251,6 +262,7 @@ static enum wm_status parse_access(struct wmi_parser *parser, const char *p)
         }
         parser->notes.copies_without_shared++;
     }
+    drop_stale_lanes(&parser->access);
     parser->notes.lanes_guessed++;
     return WM_OK;
 }

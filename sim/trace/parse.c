@@ -40,7 +40,8 @@ enum wm_status wmi_expected(struct wmi_parser *parser, const char *at, const cha
     if (c == '\0')
         return wmi_fail(parser, WM_E_SYNTAX, at, "expected %s, found a NUL byte", what);
     if (c > '~' || (c < ' ' && c != '\t'))
-        return wmi_fail(parser, WM_E_SYNTAX, at, "expected %s, found a byte that is not printable ASCII (0x%02x)", what, c);
+        return wmi_fail(parser, WM_E_SYNTAX, at, "expected %s, found a byte that is not printable ASCII (0x%02x)", what,
+                        c);
     if (c == ' ' || c == '\t')
         return wmi_fail(parser, WM_E_SYNTAX, at, "expected %s, found a blank", what);
     while (length < SHOWN && at[length] > ' ' && at[length] <= '~')

@@ -29,7 +29,7 @@ struct wm_chunk {
     int is_last;  /* of its file */
     int finished; /* the file's end has been checked */
     char *file;
-    char *memory; /* WMI_MARGIN, text, WMI_MARGIN */
+    char *memory;               /* WMI_MARGIN, text, WMI_MARGIN */
     struct wm_access *accesses; /* of a kernel that is run, instead of text */
     size_t accesses_count;
     size_t accesses_given;
@@ -38,27 +38,27 @@ struct wm_chunk {
 struct wm_reader {
     const struct wmi_format *format; /* of the lines */
     struct wm_reader_options options;
-    size_t chunk_bytes;              /* of text in a chunk, besides what was carried over */
-    size_t text_bytes;               /* of text that a chunk has room for: with a line carried over, and a newline */
-    struct wmi_run *run;             /* a kernel that is run: the rest is not used */
-    struct wmi_list *list;           /* where files come from; NULL: only one */
-    struct wmi_stream *stream;       /* NULL: the list's next file is due */
+    size_t chunk_bytes;        /* of text in a chunk, besides what was carried over */
+    size_t text_bytes;         /* of text that a chunk has room for: with a line carried over, and a newline */
+    struct wmi_run *run;       /* a kernel that is run: the rest is not used */
+    struct wmi_list *list;     /* where files come from; NULL: only one */
+    struct wmi_stream *stream; /* NULL: the list's next file is due */
     char *file;
-    char *ahead;                     /* text that was read to recognise the format; NULL: all of it has been taken */
+    char *ahead; /* text that was read to recognise the format; NULL: all of it has been taken */
     size_t ahead_at;
     size_t ahead_length;
-    char *carry;                     /* the start of a line that belongs to the next chunk */
+    char *carry; /* the start of a line that belongs to the next chunk */
     size_t carry_length;
-    int at_end;                      /* of the file: nothing is left but carry */
-    enum wm_status stream_status;    /* WM_OK, or why the file cannot be read on, as stream_diag says */
+    int at_end;                   /* of the file: nothing is left but carry */
+    enum wm_status stream_status; /* WM_OK, or why the file cannot be read on, as stream_diag says */
     struct wm_diag stream_diag;
-    int over;                        /* all has been handed out */
-    int discarding;                  /* the rest of a long line is not kept */
-    struct wmi_parser scanner;       /* the state in front of the next chunk */
-    struct wm_chunk *chunk;          /* wm_reader_next()'s */
+    int over;                  /* all has been handed out */
+    int discarding;            /* the rest of a long line is not kept */
+    struct wmi_parser scanner; /* the state in front of the next chunk */
+    struct wm_chunk *chunk;    /* wm_reader_next()'s */
     struct wm_reader_notes notes;
-    uint64_t consumed;               /* bytes of files that are done */
-    enum wm_status status;           /* WM_OK, or the failure that ended reading */
+    uint64_t consumed;     /* bytes of files that are done */
+    enum wm_status status; /* WM_OK, or the failure that ended reading */
     struct wm_diag diag;
 };
 
@@ -649,8 +649,9 @@ static enum wm_status choose_format(struct wm_reader *reader, const char *path)
             return status;
         if (reader->ahead_length == 0)
             return fail(reader, WM_E_SYNTAX, "the file is empty");
-        return fail(reader, WM_E_SYNTAX, "not a trace of a known format: text (wmt 1), accelsim (.traceg or "
-                                         "kernelslist.g), nvbit (mem_trace output); nor the source of a CUDA kernel");
+        return fail(reader, WM_E_SYNTAX,
+                    "not a trace of a known format: text (wmt 1), accelsim (.traceg or "
+                    "kernelslist.g), nvbit (mem_trace output); nor the source of a CUDA kernel");
     }
     if (reader->format == &cuda_format)
         return open_run(reader);
@@ -710,8 +711,8 @@ failed:
 
 static int are_valid(const struct wm_reader_options *options)
 {
-    return !options || (options->l1 <= WM_L1_HIT &&
-                        (options->format == WM_FORMAT_AUTO || wm_format_name(options->format) != NULL));
+    return !options ||
+           (options->l1 <= WM_L1_HIT && (options->format == WM_FORMAT_AUTO || wm_format_name(options->format) != NULL));
 }
 
 enum wm_status wm_reader_open(const char *path, const struct wm_reader_options *options, wm_reader **out,

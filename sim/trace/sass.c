@@ -19,44 +19,35 @@ struct instruction {
 };
 
 static const struct instruction instructions[] = {
-    {"LDG", WM_LD, WM_GLOBAL, WMI_SASS_PLAIN},
-    {"STG", WM_ST, WM_GLOBAL, WMI_SASS_PLAIN},
-    {"LDS", WM_LD, WM_SHARED, WMI_SASS_PLAIN},
-    {"STS", WM_ST, WM_SHARED, WMI_SASS_PLAIN},
-    {"LDL", WM_LD, WM_LOCAL, WMI_SASS_PLAIN},
-    {"STL", WM_ST, WM_LOCAL, WMI_SASS_PLAIN},
-    {"LDC", WM_LD, WM_CONST, WMI_SASS_PLAIN},
-    {"LDCU", WM_LD, WM_CONST, WMI_SASS_PLAIN},
-    {"LD", WM_LD, WM_GENERIC, WMI_SASS_GENERIC},
-    {"ST", WM_ST, WM_GENERIC, WMI_SASS_GENERIC},
-    {"ATOMG", WM_ATOM, WM_GLOBAL, WMI_SASS_PLAIN},
-    {"ATOMS", WM_ATOM, WM_SHARED, WMI_SASS_PLAIN},
-    {"ATOM", WM_ATOM, WM_GLOBAL, WMI_SASS_GENERIC},
-    {"RED", WM_RED, WM_GLOBAL, WMI_SASS_GENERIC},
-    {"REDG", WM_RED, WM_GLOBAL, WMI_SASS_GENERIC},
-    {"LDSM", WM_LDMATRIX, WM_SHARED, WMI_SASS_PLAIN},
-    {"STSM", WM_STMATRIX, WM_SHARED, WMI_SASS_PLAIN},
-    {"LDGSTS", WM_LD, WM_GLOBAL, WMI_SASS_COPY},
+    {"LDG", WM_LD, WM_GLOBAL, WMI_SASS_PLAIN},        {"STG", WM_ST, WM_GLOBAL, WMI_SASS_PLAIN},
+    {"LDS", WM_LD, WM_SHARED, WMI_SASS_PLAIN},        {"STS", WM_ST, WM_SHARED, WMI_SASS_PLAIN},
+    {"LDL", WM_LD, WM_LOCAL, WMI_SASS_PLAIN},         {"STL", WM_ST, WM_LOCAL, WMI_SASS_PLAIN},
+    {"LDC", WM_LD, WM_CONST, WMI_SASS_PLAIN},         {"LDCU", WM_LD, WM_CONST, WMI_SASS_PLAIN},
+    {"LD", WM_LD, WM_GENERIC, WMI_SASS_GENERIC},      {"ST", WM_ST, WM_GENERIC, WMI_SASS_GENERIC},
+    {"ATOMG", WM_ATOM, WM_GLOBAL, WMI_SASS_PLAIN},    {"ATOMS", WM_ATOM, WM_SHARED, WMI_SASS_PLAIN},
+    {"ATOM", WM_ATOM, WM_GLOBAL, WMI_SASS_GENERIC},   {"RED", WM_RED, WM_GLOBAL, WMI_SASS_GENERIC},
+    {"REDG", WM_RED, WM_GLOBAL, WMI_SASS_GENERIC},    {"LDSM", WM_LDMATRIX, WM_SHARED, WMI_SASS_PLAIN},
+    {"STSM", WM_STMATRIX, WM_SHARED, WMI_SASS_PLAIN}, {"LDGSTS", WM_LD, WM_GLOBAL, WMI_SASS_COPY},
 };
 
 /* What a modifier says, of those that say something the model or the opcode's text wants. */
 enum role {
     IGNORED,
-    ELEMENT,  /* type and size of the element; vector lanes of it */
+    ELEMENT, /* type and size of the element; vector lanes of it */
     LOAD_STORE_CACHE,
-    SCOPE,    /* behind STRONG */
+    SCOPE, /* behind STRONG */
     ATOMIC,
-    MATRIX,   /* value: transposed */
-    COUNT     /* value: matrices; also a width in other instructions */
+    MATRIX, /* value: transposed */
+    COUNT   /* value: matrices; also a width in other instructions */
 };
 
 struct modifier {
     const char *name;
     uint8_t role;
-    uint8_t value;      /* cache, atomic, transposed */
-    uint8_t type;       /* elements */
+    uint8_t value; /* cache, atomic, transposed */
+    uint8_t type;  /* elements */
     uint8_t type_bytes;
-    uint8_t vector;     /* elements of a load or store; atomics have one of type_bytes * vector */
+    uint8_t vector; /* elements of a load or store; atomics have one of type_bytes * vector */
 };
 
 static const struct modifier modifiers[] = {
@@ -167,23 +158,12 @@ static int add_modifier(struct summary *summary, const char *word, size_t length
             return 0;
         summary->element = modifier;
         break;
-    case LOAD_STORE_CACHE:
-        summary->cache = modifier;
-        break;
-    case SCOPE:
-        summary->scope = modifier;
-        break;
-    case ATOMIC:
-        summary->atomic = modifier->value;
-        break;
-    case MATRIX:
-        summary->matrix = modifier;
-        break;
-    case COUNT:
-        summary->matrices = modifier->value;
-        break;
-    case IGNORED:
-        break;
+    case LOAD_STORE_CACHE: summary->cache = modifier; break;
+    case SCOPE: summary->scope = modifier; break;
+    case ATOMIC: summary->atomic = modifier->value; break;
+    case MATRIX: summary->matrix = modifier; break;
+    case COUNT: summary->matrices = modifier->value; break;
+    case IGNORED: break;
     }
     return 1;
 }
@@ -229,11 +209,8 @@ static void set_atomic(struct wm_opcode *opcode, const struct summary *summary)
     case WM_ATOMIC_MIN:
     case WM_ATOMIC_MAX:
     case WM_ATOMIC_INC:
-    case WM_ATOMIC_DEC:
-        opcode->type = WM_TYPE_U;
-        break;
-    default:
-        break;
+    case WM_ATOMIC_DEC: opcode->type = WM_TYPE_U; break;
+    default: break;
     }
 }
 

@@ -30,7 +30,7 @@
 #define INPUT_BYTES 65536
 
 /* The most memory that decompressing may take. */
-#define XZ_BYTES (UINT64_C(64) << 20)
+#define XZ_BYTES (UINT64_C(56) << 20)
 #define ZSTD_WINDOW_LOG 25
 
 struct wmi_stream;
@@ -54,13 +54,13 @@ struct wmi_stream {
     unsigned char input[INPUT_BYTES];
     size_t input_at;
     size_t input_end;
-    int input_over;              /* the file has no more bytes */
+    int input_over; /* the file has no more bytes */
     uint64_t consumed;
     uint64_t total;
-    const struct codec *codec;   /* NULL: plain */
-    enum wm_status status;       /* a failure that is still to be told, or was */
+    const struct codec *codec; /* NULL: plain */
+    enum wm_status status;     /* a failure that is still to be told, or was */
     struct wm_diag diag;
-    int between;                 /* at the end of a compressed stream, where the file may end */
+    int between; /* at the end of a compressed stream, where the file may end */
 #ifdef HAVE_ZLIB
     z_stream zlib;
 #endif
@@ -219,8 +219,7 @@ static enum wm_status xz_start(struct wmi_stream *stream, struct wm_diag *diag)
 static enum wm_status xz_failed(struct wmi_stream *stream, lzma_ret result, struct wm_diag *diag)
 {
     switch (result) {
-    case LZMA_MEM_ERROR:
-        return no_memory(stream, diag);
+    case LZMA_MEM_ERROR: return no_memory(stream, diag);
     case LZMA_MEMLIMIT_ERROR:
         return wmi_diag_set(diag, WM_E_UNSUPPORTED, stream->name, 0, 0,
                             "xz data that needs %llu MiB to decompress, above the limit of %llu MiB: compress it with "
@@ -230,12 +229,9 @@ static enum wm_status xz_failed(struct wmi_stream *stream, lzma_ret result, stru
     case LZMA_OPTIONS_ERROR:
         return wmi_diag_set(diag, WM_E_UNSUPPORTED, stream->name, 0, 0,
                             "xz data with options that this version of liblzma does not know");
-    case LZMA_FORMAT_ERROR:
-        return corrupt(stream, diag, "something else stands behind its end");
-    case LZMA_BUF_ERROR:
-        return corrupt(stream, diag, "it is cut short");
-    default:
-        return corrupt(stream, diag, "it does not decode");
+    case LZMA_FORMAT_ERROR: return corrupt(stream, diag, "something else stands behind its end");
+    case LZMA_BUF_ERROR: return corrupt(stream, diag, "it is cut short");
+    default: return corrupt(stream, diag, "it does not decode");
     }
 }
 
@@ -297,17 +293,15 @@ static enum wm_status zstd_start(struct wmi_stream *stream, struct wm_diag *diag
 static enum wm_status zstd_failed(struct wmi_stream *stream, size_t result, struct wm_diag *diag)
 {
     switch (ZSTD_getErrorCode(result)) {
-    case ZSTD_error_memory_allocation:
-        return no_memory(stream, diag);
+    case ZSTD_error_memory_allocation: return no_memory(stream, diag);
     case ZSTD_error_frameParameter_windowTooLarge:
-        return wmi_diag_set(diag, WM_E_UNSUPPORTED, stream->name, 0, 0,
-                            "zstd data with a window above the limit of %u MiB: compress it without --long and --ultra, or "
-                            "give the output of zstd -dc --long=31",
-                            (1U << ZSTD_WINDOW_LOG) >> 20);
-    case ZSTD_error_prefix_unknown:
-        return corrupt(stream, diag, "something else stands behind its end");
-    default:
-        return corrupt(stream, diag, ZSTD_getErrorName(result));
+        return wmi_diag_set(
+            diag, WM_E_UNSUPPORTED, stream->name, 0, 0,
+            "zstd data with a window above the limit of %u MiB: compress it without --long and --ultra, or "
+            "give the output of zstd -dc --long=31",
+            (1U << ZSTD_WINDOW_LOG) >> 20);
+    case ZSTD_error_prefix_unknown: return corrupt(stream, diag, "something else stands behind its end");
+    default: return corrupt(stream, diag, ZSTD_getErrorName(result));
     }
 }
 
@@ -372,8 +366,8 @@ static const struct codec *find_codec(const unsigned char *bytes, size_t length)
         const struct codec *codec = &codecs[i];
         size_t k = 0;
 
-        while (k < sizeof codec->magic && codec->magic_mask[k] &&
-               k < length && (bytes[k] & codec->magic_mask[k]) == codec->magic[k])
+        while (k < sizeof codec->magic && codec->magic_mask[k] && k < length &&
+               (bytes[k] & codec->magic_mask[k]) == codec->magic[k])
             k++;
         if (k == sizeof codec->magic || !codec->magic_mask[k])
             return codec;

@@ -85,18 +85,10 @@ static unsigned unescape(const char *p, char *out)
 
     switch (*p) {
     case '"':
-    case '\\':
-        *out = *p;
-        return 1;
-    case 'n':
-        *out = '\n';
-        return 1;
-    case 'r':
-        *out = '\r';
-        return 1;
-    case 't':
-        *out = '\t';
-        return 1;
+    case '\\': *out = *p; return 1;
+    case 'n': *out = '\n'; return 1;
+    case 'r': *out = '\r'; return 1;
+    case 't': *out = '\t'; return 1;
     case 'x':
         high = hex_digit(p[1]);
         low = high < 0 ? -1 : hex_digit(p[2]);
@@ -104,8 +96,7 @@ static unsigned unescape(const char *p, char *out)
             return 0;
         *out = (char)(unsigned char)(high * 16 + low);
         return 3;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 
@@ -127,7 +118,8 @@ static enum wm_status parse_quoted(struct wmi_parser *parser, const char **at, c
             const unsigned taken = unescape(p + 1, &text[size]);
 
             if (!taken)
-                return wmi_fail(parser, WM_E_SYNTAX, p, "unknown escape: known are \\\" \\\\ \\n \\r \\t and \\x01 to \\xff");
+                return wmi_fail(parser, WM_E_SYNTAX, p,
+                                "unknown escape: known are \\\" \\\\ \\n \\r \\t and \\x01 to \\xff");
             size++;
             p += 1 + taken;
         } else if ((*p >= ' ' && *p <= '~') || *p == '\t') {
@@ -220,16 +212,11 @@ static enum wm_status parse_kernel_value(struct wmi_parser *parser, const char *
                                          struct wm_kernel *kernel)
 {
     switch ((enum kernel_key)key) {
-    case KERNEL_GRID:
-        return parse_dimensions(parser, at, "a number of blocks", kernel->grid);
-    case KERNEL_BLOCK:
-        return parse_dimensions(parser, at, "a number of threads", kernel->block);
-    case KERNEL_LAUNCH:
-        return wmi_decimal(parser, at, UINT64_MAX, "the launch number", &kernel->launch);
-    case KERNEL_SMEM:
-        return wmi_decimal(parser, at, UINT64_MAX, "the shared memory size", &kernel->shared_bytes);
-    default:
-        return parse_name(parser, at, "a file name", &kernel->source);
+    case KERNEL_GRID: return parse_dimensions(parser, at, "a number of blocks", kernel->grid);
+    case KERNEL_BLOCK: return parse_dimensions(parser, at, "a number of threads", kernel->block);
+    case KERNEL_LAUNCH: return wmi_decimal(parser, at, UINT64_MAX, "the launch number", &kernel->launch);
+    case KERNEL_SMEM: return wmi_decimal(parser, at, UINT64_MAX, "the shared memory size", &kernel->shared_bytes);
+    default: return parse_name(parser, at, "a file name", &kernel->source);
     }
 }
 
@@ -474,8 +461,7 @@ static enum wm_status parse_access_value(struct wmi_parser *parser, const char *
         if (status == WM_OK && access->pc == WM_NO_PC)
             return wmi_fail(parser, WM_E_RANGE, begin, "a pc is above 0x%llx", (unsigned long long)WM_NO_PC - 1);
         return status;
-    case ACCESS_LINE:
-        return parse_source_line(parser, at);
+    case ACCESS_LINE: return parse_source_line(parser, at);
     default:
         status = wmi_decimal(parser, at, UINT64_MAX, "a count", &access->count);
         if (status == WM_OK && access->count == 0)
@@ -636,8 +622,8 @@ static enum wm_status text_finish(struct wmi_parser *parser)
 /* Also recognises a text trace that lacks its first line, so that the message is about this. */
 static int text_probe(const char *text, size_t length)
 {
-    static const char *const openings[] = {"kernel ", "warp ", "ld.", "st.", "atom.", "red.", "ldmatrix.", "stmatrix.",
-                                           "cp.async."};
+    static const char *const openings[] = {"kernel ", "warp ",     "ld.",       "st.",      "atom.",
+                                           "red.",    "ldmatrix.", "stmatrix.", "cp.async."};
     size_t i = 0;
 
     while (i < length) {

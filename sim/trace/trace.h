@@ -69,10 +69,10 @@ void wmi_arena_free(struct wmi_arena *arena);
 
 /* Where an Accel-Sim trace stands. */
 struct wmi_accelsim {
-    int stage;             /* enum stage in accelsim.c */
-    uint32_t version;      /* 0: not said yet */
-    uint32_t line_info;    /* 1: each instruction starts with a source line */
-    uint64_t shared_base;  /* address windows; 0: not said */
+    int stage;            /* enum stage in accelsim.c */
+    uint32_t version;     /* 0: not said yet */
+    uint32_t line_info;   /* 1: each instruction starts with a source line */
+    uint64_t shared_base; /* address windows; 0: not said */
     uint64_t local_base;
     uint64_t instructions; /* that the current warp still has */
 };
@@ -87,9 +87,9 @@ struct wmi_state {
     unsigned newest;
     uint32_t block[3];
     uint32_t warp;
-    int begun;                    /* text: "wmt 1" was seen */
-    int addresses;                /* text: enum addresses in text.c: what the current kernel's global addresses are */
-    unsigned undecided;           /* text: its accesses so far that did not tell */
+    int begun;          /* text: "wmt 1" was seen */
+    int addresses;      /* text: enum addresses in text.c: what the current kernel's global addresses are */
+    unsigned undecided; /* text: its accesses so far that did not tell */
     struct wmi_accelsim accelsim;
 };
 
@@ -102,11 +102,11 @@ enum wm_status wmi_state_copy(struct wmi_arena *arena, struct wmi_state *to, con
 
 struct wmi_opcode_slot {
     char text[WMI_OPCODE_BYTES];
-    uint64_t first;              /* its first eight bytes, or all and zeros behind them */
-    uint64_t last;               /* its last eight */
-    uint32_t length;             /* 0: free */
+    uint64_t first;  /* its first eight bytes, or all and zeros behind them */
+    uint64_t last;   /* its last eight */
+    uint32_t length; /* 0: free */
     struct wm_opcode opcode;
-    int kind;                    /* enum wmi_sass_kind; not used by text traces */
+    int kind; /* enum wmi_sass_kind; not used by text traces */
 };
 
 /* Numbers whose length is seldom another than before. */
@@ -116,19 +116,19 @@ enum wmi_guess { WMI_GUESS_PC, WMI_GUESS_MASK, WMI_GUESS_ADDRESS, WMI_GUESSES };
 struct wmi_parser {
     const struct wmi_format *format;
     const char *file;
-    const char *at;     /* the next line; text ends with a newline, if need be one at *end */
+    const char *at; /* the next line; text ends with a newline, if need be one at *end */
     const char *end;
-    const char *begin;  /* the line being parsed */
+    const char *begin; /* the line being parsed */
     struct wmi_arena arena;
     struct wmi_state state;
-    struct wm_access access;       /* what line() fills */
-    const char *addresses;         /* in the line that access is from */
+    struct wm_access access; /* what line() fills */
+    const char *addresses;   /* in the line that access is from */
     struct wm_reader_notes notes;
-    enum wm_status status;         /* WM_OK, or why parsing ended */
+    enum wm_status status; /* WM_OK, or why parsing ended */
     struct wm_diag diag;
-    int kernel_used;               /* the newest launch's record has been given away */
-    struct wm_kernel *unnamed;     /* stands in for a launch that the trace does not introduce */
-    const char *source;            /* the last source file, in the arena; NULL: none yet */
+    int kernel_used;           /* the newest launch's record has been given away */
+    struct wm_kernel *unnamed; /* stands in for a launch that the trace does not introduce */
+    const char *source;        /* the last source file, in the arena; NULL: none yet */
     size_t source_length;
     unsigned guesses[WMI_GUESSES]; /* digits less one, as there is at least one; 15 digits at the most */
     struct wmi_opcode_slot slots[WMI_OPCODE_SLOTS];
@@ -138,8 +138,8 @@ struct wmi_parser {
 struct wmi_format {
     enum wm_format id;
     const char *name;
-    int skips_long_lines;               /* else a line above WMI_LINE_BYTES ends the trace */
-    const struct wmi_format *elements;  /* the trace is a list of files of that format */
+    int skips_long_lines;              /* else a line above WMI_LINE_BYTES ends the trace */
+    const struct wmi_format *elements; /* the trace is a list of files of that format */
     /* How sure it is, from 0, no, to 2, that text[0 .. length-1], the start of a trace, is of this format. */
     int (*probe)(const char *text, size_t length);
     /* Brings the state from the first line of parser->at .. end behind the last one, without the accesses in between,
@@ -207,7 +207,8 @@ static inline enum wm_status wmi_small(struct wmi_parser *parser, const char **a
     return WM_OK;
 }
 
-static inline enum wm_status wmi_signed_small(struct wmi_parser *parser, const char **at, const char *what, int64_t *value)
+static inline enum wm_status wmi_signed_small(struct wmi_parser *parser, const char **at, const char *what,
+                                              int64_t *value)
 {
     const unsigned digit = (unsigned char)(*at)[0] - (unsigned)'0';
 

@@ -21,11 +21,11 @@ struct opcode_text {
 struct wm_writer {
     wm_write_function write;
     void *context;
-    enum wm_status status;    /* a failure, for good */
-    size_t length;            /* of buffer */
-    int has_kernel;           /* a kernel line was written */
-    int has_warp;             /* a warp line was written, or the next access needs one */
-    struct wm_kernel kernel;  /* the current one; its strings are ours */
+    enum wm_status status;   /* a failure, for good */
+    size_t length;           /* of buffer */
+    int has_kernel;          /* a kernel line was written */
+    int has_warp;            /* a warp line was written, or the next access needs one */
+    struct wm_kernel kernel; /* the current one; its strings are ours */
     char *name;
     char *source;
     uint32_t block[3];
@@ -192,9 +192,9 @@ static int same_text(const char *a, const char *b)
 
 static int same_kernel(const struct wm_kernel *a, const struct wm_kernel *b)
 {
-    return a->launch == b->launch && a->shared_bytes == b->shared_bytes && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
-           memcmp(a->block, b->block, sizeof a->block) == 0 && same_text(a->name, b->name) &&
-           same_text(a->source, b->source);
+    return a->launch == b->launch && a->shared_bytes == b->shared_bytes &&
+           memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0 &&
+           same_text(a->name, b->name) && same_text(a->source, b->source);
 }
 
 static int is_known(const uint32_t dimensions[3])

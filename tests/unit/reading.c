@@ -214,7 +214,8 @@ static void assert_same_reading(const struct reading *a, const struct reading *b
 }
 
 /* A reader of a copy of the text that ends where the text ends. NULL: it cannot be opened, as *reading says. */
-static wm_reader *open_copy(char *copy, size_t size, enum wm_format format, size_t chunk_bytes, struct reading **reading)
+static wm_reader *open_copy(char *copy, size_t size, enum wm_format format, size_t chunk_bytes,
+                            struct reading **reading)
 {
     const struct wm_reader_options options = {.format = format, .l1 = WM_L1_HIT};
     struct wm_diag diag;
@@ -307,8 +308,8 @@ void assert_fails(const char *text, size_t size, enum wm_format format, enum wm_
     if (reading->status != status || reading->diag.line != line || reading->diag.column != column ||
         !strstr(reading->diag.text, part))
         fail_msg("for this text\n%.*s\nexpected status %d at %llu:%llu with '%s', got status %d at %llu:%llu: %s",
-                 size < 2000 ? (int)size : 2000, text, (int)status, (unsigned long long)line, (unsigned long long)column,
-                 part, (int)reading->status, (unsigned long long)reading->diag.line,
+                 size < 2000 ? (int)size : 2000, text, (int)status, (unsigned long long)line,
+                 (unsigned long long)column, part, (int)reading->status, (unsigned long long)reading->diag.line,
                  (unsigned long long)reading->diag.column, reading->diag.text);
     free_reading(reading);
 }

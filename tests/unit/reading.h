@@ -11,8 +11,8 @@
 struct read_access {
     struct wm_access access; /* kernel and file point into this struct's own copies */
     struct wm_kernel kernel;
-    uint64_t line;           /* of the trace */
-    uint64_t column;         /* where the addresses begin */
+    uint64_t line;   /* of the trace */
+    uint64_t column; /* where the addresses begin */
 };
 
 /* A whole trace. */

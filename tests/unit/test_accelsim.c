@@ -14,7 +14,7 @@
 #include "trace/trace.h"
 
 #define SHARED_BASE UINT64_C(0x7f0000000000)
-#define LOCAL_BASE  UINT64_C(0x7f0001000000)
+#define LOCAL_BASE UINT64_C(0x7f0001000000)
 
 /* The format's example, of version 5. */
 static const char example[] =
@@ -109,8 +109,8 @@ static size_t make_trace(char *text, unsigned version, int line_info, const char
 
     if (version >= 4)
         size += (size_t)sprintf(text + size, "-enable lineinfo = %d\n", line_info);
-    size += (size_t)sprintf(text + size, "\n#traces format = ...\n\n#BEGIN_TB\n\nthread block = 1,2,3\n\nwarp = 1\ninsts = %zu\n",
-                            count);
+    size += (size_t)sprintf(
+        text + size, "\n#traces format = ...\n\n#BEGIN_TB\n\nthread block = 1,2,3\n\nwarp = 1\ninsts = %zu\n", count);
     for (size_t i = 0; i < count; i++)
         size += (size_t)sprintf(text + size, "%s\n", lines[i]);
     return size + (size_t)sprintf(text + size, "\n#END_TB\n\n");
@@ -217,8 +217,8 @@ static void address_modes(void **state)
     static const struct {
         const char *line;
         uint32_t mask;
-        uint64_t first;  /* of the lowest active lane */
-        uint64_t last;   /* of the highest */
+        uint64_t first; /* of the lowest active lane */
+        uint64_t last;  /* of the highest */
     } cases[] = {
         {"0000 ffffffff 1 R4 LDG.E 1 R2 4 1 0x7f0000400000 -4 ", UINT32_MAX, 0x7f0000400000, 0x7f0000400000 - 124},
         {"0000 0000ff00 1 R4 LDG.E 1 R2 4 1 0x1000 16 ", 0xff00, 0x1000, 0x1000 + 7 * 16},
@@ -268,7 +268,8 @@ static void spaces_between_fields_do_not_matter(void **state)
     static const char *const fields[][20] = {
         {"0010", "ffffffff", "1", "R4", "LDG.E.64", "1", "R2", "8", "1", "0x7f1000000000", "8", "0"},
         {"7fff0", "0000000f", "0", "STS", "2", "R255", "R7", "4", "0", "0x0", "0x4", "0x8", "0xc", "-7"},
-        {"0", "00000001", "2", "R1", "UR3", "RED.E.ADD.F32.FTZ.RN.STRONG.GPU", "3", "R1", "P2", "R3", "4", "2", "0x40", "1"},
+        {"0", "00000001", "2", "R1", "UR3", "RED.E.ADD.F32.FTZ.RN.STRONG.GPU", "3", "R1", "P2", "R3", "4", "2", "0x40",
+         "1"},
         {"0123456789abcdef", "00000003", "0", "LDG.E", "0", "4", "2", "0x7f1000000000", "16", "99"},
         {"0020", "ffffffff", "9", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "FFMA", "0", "0", "0"},
         {"0020", "ffffffff", "0", "LDG.E", "0", "16", "1", "0x10", "4", "0"},
@@ -466,16 +467,29 @@ static void widths_and_spaces_come_from_the_opcode(void **state)
 static void opcodes_that_are_not_modelled_are_counted(void **state)
 {
     static const char *const opcodes[] = {
-        "TEX.SCR.LL",      "SULD.D.BA.1D",      "UTMALDG.2D",     "LDG.E.96",         "LDG.E.ENL3.64",
-        "REDG.E.ADD.F32x4", "REDG.E.ADD.F16x8.RN", "ATOMG.E.STRONG.GPU", "LDSM.16",    "LDSM.8.M88.4",
-        "LDS.M88.4",       "LDG",               "ATOMS.ADD.U8",   "LDG.E.64.128",     "UBLKCP",
+        "TEX.SCR.LL",
+        "SULD.D.BA.1D",
+        "UTMALDG.2D",
+        "LDG.E.96",
+        "LDG.E.ENL3.64",
+        "REDG.E.ADD.F32x4",
+        "REDG.E.ADD.F16x8.RN",
+        "ATOMG.E.STRONG.GPU",
+        "LDSM.16",
+        "LDSM.8.M88.4",
+        "LDS.M88.4",
+        "LDG",
+        "ATOMS.ADD.U8",
+        "LDG.E.64.128",
+        "UBLKCP",
         "A_NAME_THAT_IS_LONGER_THAN_ANY_OPCODE_OF_ANY_PROCESSOR_SO_FAR.E",
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++) {
         char first[256];
-        const char *lines[] = {first, "0010 00000001 0 SULD 0 4 what ever stands here", "0020 00000001 0 LDG.E 0 4 1 0x0 0"};
+        const char *lines[] = {first, "0010 00000001 0 SULD 0 4 what ever stands here",
+                               "0020 00000001 0 LDG.E 0 4 1 0x0 0"};
         struct reading *reading;
 
         snprintf(first, sizeof first, "0000 00000001 0 %s 0 4 1 0x0 0", opcodes[i]);
@@ -552,9 +566,10 @@ static void lanes_in_several_spaces_are_not_modelled(void **state)
 /* Without windows nothing is known. */
 static void generic_stays_generic_without_windows(void **state)
 {
-    static const char text[] = "-kernel name = k\n-accelsim tracer version = 4\n\n#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\n"
-                               "insts = 2\n0000 1 0 LD.E 0 4 1 0x7f0000000000 0\n0000 1 0 ATOM.E.ADD 0 4 1 0x7f0000000000 0\n"
-                               "#END_TB\n";
+    static const char text[] =
+        "-kernel name = k\n-accelsim tracer version = 4\n\n#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\n"
+        "insts = 2\n0000 1 0 LD.E 0 4 1 0x7f0000000000 0\n0000 1 0 ATOM.E.ADD 0 4 1 0x7f0000000000 0\n"
+        "#END_TB\n";
     struct reading *reading = read_trace(text, sizeof text - 1, WM_FORMAT_AUTO);
 
     (void)state;
@@ -617,8 +632,8 @@ static void structure_is_checked(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_fails(cases[i].text, strlen(cases[i].text), WM_FORMAT_AUTO, cases[i].status, cases[i].line, cases[i].column,
-                     cases[i].part);
+        assert_fails(cases[i].text, strlen(cases[i].text), WM_FORMAT_AUTO, cases[i].status, cases[i].line,
+                     cases[i].column, cases[i].part);
     assert_fails("", 0, WM_FORMAT_ACCELSIM, WM_E_SYNTAX, 0, 0, "tracer version");
     assert_fails("-kernel name = a\0b\n", 19, WM_FORMAT_ACCELSIM, WM_E_SYNTAX, 1, 17, "NUL byte");
 }
@@ -626,13 +641,14 @@ static void structure_is_checked(void **state)
 /* Kernels behind each other, empty warps and blocks, keys and lines of newer tracers. */
 static void kernels_may_follow_each_other(void **state)
 {
-    static const char text[] = "-kernel name = a\n-kernel id = 1\n-accelsim tracer version = 4\n-enable lineinfo = 1\n"
-                               "-cluster dim = (1,1,1)\n"
-                               "#BEGIN_TB\nthread block = 5,0,0\ncluster id = 0,0,0\ncluster rank = 0\nwarp = 0\ninsts = 1\n"
-                               "9 0000 1 0 LDG.E 0 4 1 0x10 0\nwarp = 1\ninsts = 0\n\nwarp = 2\ninsts = 1\n"
-                               "9 0000 1 0 LDG.E 0 4 1 0x20 0\n#END_TB\n#BEGIN_TB\nthread block = 6,0,0\n#END_TB\n"
-                               "-kernel name = b\n-kernel id = 2\n-accelsim tracer version = 5\n"
-                               "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n0000 1 0 LDG.E 0 4 1 0x30 0 0\n#END_TB\n";
+    static const char text[] =
+        "-kernel name = a\n-kernel id = 1\n-accelsim tracer version = 4\n-enable lineinfo = 1\n"
+        "-cluster dim = (1,1,1)\n"
+        "#BEGIN_TB\nthread block = 5,0,0\ncluster id = 0,0,0\ncluster rank = 0\nwarp = 0\ninsts = 1\n"
+        "9 0000 1 0 LDG.E 0 4 1 0x10 0\nwarp = 1\ninsts = 0\n\nwarp = 2\ninsts = 1\n"
+        "9 0000 1 0 LDG.E 0 4 1 0x20 0\n#END_TB\n#BEGIN_TB\nthread block = 6,0,0\n#END_TB\n"
+        "-kernel name = b\n-kernel id = 2\n-accelsim tracer version = 5\n"
+        "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n0000 1 0 LDG.E 0 4 1 0x30 0 0\n#END_TB\n";
     struct reading *reading = read_trace(text, sizeof text - 1, WM_FORMAT_AUTO);
 
     (void)state;
@@ -694,8 +710,8 @@ static void put_file(const char *name, const char *text)
 
 static int remove_folder(void **state)
 {
-    static const char *const names[] = {"list.g", "kernel-1.traceg", "kernel-2.traceg", "kernel-3.traceg", "bad.traceg",
-                                        "kernel-5.traceg.xz", "sub/kernel-4.traceg", "a.wmt"};
+    static const char *const names[] = {"list.g",     "kernel-1.traceg",    "kernel-2.traceg",     "kernel-3.traceg",
+                                        "bad.traceg", "kernel-5.traceg.xz", "sub/kernel-4.traceg", "a.wmt"};
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -750,7 +766,8 @@ static void a_list_is_its_kernels_in_order(void **state)
     free_reading(reading);
 }
 
-static void expect_list_error(const char *text, enum wm_status status, const char *file, uint64_t line, const char *part)
+static void expect_list_error(const char *text, enum wm_status status, const char *file, uint64_t line,
+                              const char *part)
 {
     struct reading *reading;
 
@@ -770,8 +787,8 @@ static void errors_in_a_list_name_its_line(void **state)
     put_kernel("kernel-1.traceg", "one", 0x100);
     put_file("bad.traceg", "-kernel name = x\nnonsense\n");
     put_file("a.wmt", "wmt 1\n");
-    expect_list_error("kernel-1.traceg\nMemcpyHtoD,0x00007f1000000000,4096\nkernel-9.traceg\nkernel-1.traceg\n", WM_E_IO, "list.g",
-                      3, "kernel-9.traceg: No such file or directory");
+    expect_list_error("kernel-1.traceg\nMemcpyHtoD,0x00007f1000000000,4096\nkernel-9.traceg\nkernel-1.traceg\n",
+                      WM_E_IO, "list.g", 3, "kernel-9.traceg: No such file or directory");
     expect_list_error("kernel-1.traceg\nbad.traceg\n", WM_E_SYNTAX, "bad.traceg", 2, "nonsense");
     expect_list_error("kernel-1.traceg\na.wmt\n", WM_E_SYNTAX, "a.wmt", 1, "-key = value");
     expect_list_error("kernel-1.traceg\nsub\n", WM_E_IO, "list.g", 2, "sub: Is a directory");

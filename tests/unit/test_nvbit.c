@@ -36,8 +36,9 @@ static void add(struct text *text, const char *format, ...)
 
 static void add_launch(struct text *text, const char *name, unsigned id)
 {
-    add(text, CONTEXT " - LAUNCH - Kernel pc 0x00007f3e4b000000 - Kernel name %s - grid launch id %u - grid size 4,2,1 - "
-                      "block size 64,1,1 - nregs 16 - shmem 1024 - cuda stream id 0\n",
+    add(text,
+        CONTEXT " - LAUNCH - Kernel pc 0x00007f3e4b000000 - Kernel name %s - grid launch id %u - grid size 4,2,1 - "
+                "block size 64,1,1 - nregs 16 - shmem 1024 - cuda stream id 0\n",
         name, id);
 }
 
@@ -49,7 +50,8 @@ static void add_addresses(struct text *text, uint64_t base, unsigned stride, uin
     add(text, "\n");
 }
 
-static void add_access(struct text *text, unsigned id, const char *opcode, uint64_t base, unsigned stride, uint32_t mask)
+static void add_access(struct text *text, unsigned id, const char *opcode, uint64_t base, unsigned stride,
+                       uint32_t mask)
 {
     add(text, CONTEXT " - grid_launch_id %u - CTA 3,1,0 - warp 7 - %s - ", id, opcode);
     add_addresses(text, base, stride, mask);
@@ -99,7 +101,8 @@ static void an_access_is_read_as_described(void **state)
     assert_int_equal(reading->notes.lines_skipped, 0);
     assert_int_equal(reading->notes.lanes_guessed, 1);
     assert_int_equal(reading->accesses[0].line, 2);
-    assert_int_equal(reading->accesses[0].column, sizeof CONTEXT " - grid_launch_id 0 - CTA 3,1,0 - warp 7 - LDG.E.64 - ");
+    assert_int_equal(reading->accesses[0].column,
+                     sizeof CONTEXT " - grid_launch_id 0 - CTA 3,1,0 - warp 7 - LDG.E.64 - ");
     free_reading(reading);
 }
 
@@ -248,7 +251,7 @@ static void a_broken_access_is_an_error(void **state)
     static const struct {
         const char *line; /* behind the context; % stands for 31 addresses, each with a blank */
         enum wm_status status;
-        uint64_t column;  /* 0: not checked */
+        uint64_t column; /* 0: not checked */
         const char *part;
     } cases[] = {
         {" - grid_launch_id x", WM_E_SYNTAX, 51, "a launch id"},
@@ -270,7 +273,8 @@ static void a_broken_access_is_an_error(void **state)
         {" - LAUNCH - Kernel pc 0x0", WM_E_SYNTAX, 0, "Kernel name"},
         {" - LAUNCH - Kernel pc 0x0 - Kernel name k - grid launch id x", WM_E_SYNTAX, 0, "a launch id"},
         {" - LAUNCH - Kernel pc 0x0 - Kernel name k - grid launch id 0 - grid size 1,1", WM_E_SYNTAX, 0, "comma"},
-        {" - LAUNCH - Kernel pc 0x0 - Kernel name k - grid launch id 0 - grid size 1,1,1 - block", WM_E_SYNTAX, 0, "block size"},
+        {" - LAUNCH - Kernel pc 0x0 - Kernel name k - grid launch id 0 - grid size 1,1,1 - block", WM_E_SYNTAX, 0,
+         "block size"},
     };
 
     (void)state;

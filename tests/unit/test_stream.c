@@ -83,7 +83,9 @@ static void formats_are_told_by_content(void **state)
         {"------------- NVBit (NVidia Binary Instrumentation Tool v1.5.5) Loaded --------------\n", WM_FORMAT_NVBIT},
         {"hello\n", WM_FORMAT_AUTO},
         {"", WM_FORMAT_AUTO},
-        {"\x7f" "ELF\x02\x01\x01", WM_FORMAT_AUTO},
+        {"\x7f"
+         "ELF\x02\x01\x01",
+         WM_FORMAT_AUTO},
         {"{\"a\": 1}\n", WM_FORMAT_AUTO},
     };
 
@@ -485,8 +487,8 @@ static size_t compress_xz(const char *text, size_t size, unsigned char *out, siz
 {
     size_t length = 0;
 
-    assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)text, size, out, &length, room),
-                     LZMA_OK);
+    assert_int_equal(
+        lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)text, size, out, &length, room), LZMA_OK);
     return length;
 }
 #endif
@@ -518,9 +520,13 @@ static const struct {
     {"gzip", NULL, "zlib1g-dev", "\x1f\x8b\x08"},
 #endif
 #ifdef HAVE_LZMA
-    {"xz", compress_xz, "liblzma-dev", "\xfd" "7zXZ"},
+    {"xz", compress_xz, "liblzma-dev",
+     "\xfd"
+     "7zXZ"},
 #else
-    {"xz", NULL, "liblzma-dev", "\xfd" "7zXZ"},
+    {"xz", NULL, "liblzma-dev",
+     "\xfd"
+     "7zXZ"},
 #endif
 #ifdef HAVE_ZSTD
     {"zstd", compress_zstd, "libzstd-dev", "\x28\xb5\x2f\xfd"},
@@ -538,7 +544,8 @@ static void missing_libraries_are_named(void **state)
         if (codecs[i].compress)
             continue;
         /* xz's magic ends in a zero byte. */
-        assert_fails(codecs[i].magic, strlen(codecs[i].magic) + 1, WM_FORMAT_AUTO, WM_E_UNSUPPORTED, 0, 0, codecs[i].package);
+        assert_fails(codecs[i].magic, strlen(codecs[i].magic) + 1, WM_FORMAT_AUTO, WM_E_UNSUPPORTED, 0, 0,
+                     codecs[i].package);
     }
 }
 
@@ -682,13 +689,13 @@ static void memory_for_xz_is_limited(void **state)
     size_t length = 0;
 
     (void)state;
-    assert_int_equal(lzma_easy_buffer_encode(8, LZMA_CHECK_CRC32, NULL, (const uint8_t *)"wmt 1\n", 6, data, &length,
-                                             sizeof data),
-                     LZMA_OK);
+    assert_int_equal(
+        lzma_easy_buffer_encode(8, LZMA_CHECK_CRC32, NULL, (const uint8_t *)"wmt 1\n", 6, data, &length, sizeof data),
+        LZMA_OK);
     length = 0;
-    assert_int_equal(lzma_easy_buffer_encode(9, LZMA_CHECK_CRC32, NULL, (const uint8_t *)"wmt 1\n", 6, data, &length,
-                                             sizeof data),
-                     LZMA_OK);
+    assert_int_equal(
+        lzma_easy_buffer_encode(9, LZMA_CHECK_CRC32, NULL, (const uint8_t *)"wmt 1\n", 6, data, &length, sizeof data),
+        LZMA_OK);
     assert_fails((const char *)data, length, WM_FORMAT_AUTO, WM_E_UNSUPPORTED, 0, 0, "65 MiB");
 }
 #endif

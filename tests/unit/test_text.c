@@ -12,20 +12,19 @@
 
 #define TEXT(text) text, sizeof(text) - 1, WM_FORMAT_TEXT
 
-static const char sample[] =
-    "# a comment first\n"
-    "\n"
-    "wmt 1\n"
-    "kernel copy grid=4,2 block=128 launch=7 smem=4096 source=copy.cu\n"
-    "warp 3,1,0 2\n"
-    "ld.global.b32 ffffffff 0x7f0000000000+4 pc=0x90 line=copy.cu:7 count=3\n"
-    "\tst.shared.v4.b32\t0000000f  [0x0,16,0x20, 48] # in order\n"
-    "atom.shared.add.u32 80000001 0x40\n"
-    "ld.local.b64 00000003 64-8\n"
-    "cp.async.ca.8 00000007 [0x0,0x8,0x10] 0x7f0000001000+8 line=\"a \\\"b\\\\.cu\":12\n"
-    "ldmatrix.x4.trans.shared.b16 ffffffff 0+16\n"
-    "kernel \"void f<(int)1>(float *)\"\n"
-    "ld.const.u8 00000000 0x0 pc=ff\n";
+static const char sample[] = "# a comment first\n"
+                             "\n"
+                             "wmt 1\n"
+                             "kernel copy grid=4,2 block=128 launch=7 smem=4096 source=copy.cu\n"
+                             "warp 3,1,0 2\n"
+                             "ld.global.b32 ffffffff 0x7f0000000000+4 pc=0x90 line=copy.cu:7 count=3\n"
+                             "\tst.shared.v4.b32\t0000000f  [0x0,16,0x20, 48] # in order\n"
+                             "atom.shared.add.u32 80000001 0x40\n"
+                             "ld.local.b64 00000003 64-8\n"
+                             "cp.async.ca.8 00000007 [0x0,0x8,0x10] 0x7f0000001000+8 line=\"a \\\"b\\\\.cu\":12\n"
+                             "ldmatrix.x4.trans.shared.b16 ffffffff 0+16\n"
+                             "kernel \"void f<(int)1>(float *)\"\n"
+                             "ld.const.u8 00000000 0x0 pc=ff\n";
 
 static const struct wm_access *nth(const struct reading *reading, size_t i)
 {
@@ -140,10 +139,22 @@ static void lanes_of_sparse_masks(void **state)
 static void opcodes_come_back(void **state)
 {
     static const char *const opcodes[] = {
-        "ld.global.b8",       "st.global.cs.v2.b64",  "ld.generic.cv.f32",          "st.local.wb.u16",
-        "ld.const.v4.s32",    "ld.global.nc.v8.b32",  "ld.shared.b128",             "atom.global.cas.b64",
-        "red.shared.max.s32", "atom.shared.inc.u32",  "red.global.add.bf16x2",      "ldmatrix.x1.shared.b16",
-        "stmatrix.x2.trans.shared.b16", "cp.async.ca.4", "cp.async.ca.16", "cp.async.cg.16",
+        "ld.global.b8",
+        "st.global.cs.v2.b64",
+        "ld.generic.cv.f32",
+        "st.local.wb.u16",
+        "ld.const.v4.s32",
+        "ld.global.nc.v8.b32",
+        "ld.shared.b128",
+        "atom.global.cas.b64",
+        "red.shared.max.s32",
+        "atom.shared.inc.u32",
+        "red.global.add.bf16x2",
+        "ldmatrix.x1.shared.b16",
+        "stmatrix.x2.trans.shared.b16",
+        "cp.async.ca.4",
+        "cp.async.ca.16",
+        "cp.async.cg.16",
     };
 
     (void)state;
@@ -469,8 +480,8 @@ static void chunks_know_what_came_before(void **state)
         for (unsigned warp = 0; warp < 3; warp++) {
             size += (size_t)sprintf(text + size, "warp %u,0,0 %u\n", kernel, warp);
             for (unsigned i = 0; i < 2000; i++, lines++)
-                size += (size_t)sprintf(text + size, "ld.global.b32 ffffffff 0x%x+4 line=f%u.cu:%u\n", 4 * i, kernel % 3,
-                                        i + 1);
+                size += (size_t)sprintf(text + size, "ld.global.b32 ffffffff 0x%x+4 line=f%u.cu:%u\n", 4 * i,
+                                        kernel % 3, i + 1);
         }
     }
     reading = read_trace(text, size, WM_FORMAT_TEXT);
@@ -539,10 +550,11 @@ static void recorded_traces_are_read_whole(void **state)
         const char *name;
         size_t count;
     } traces[] = {
-        {"h200-random", 2430},       {"pytorch/cumsum", 7424},       {"pytorch/gemm-f32", 1968},
-        {"pytorch/half-add-transposed", 1536}, {"pytorch/index-rows", 3072}, {"pytorch/layer-norm", 7168},
-        {"pytorch/scatter-add", 48}, {"pytorch/sum-rows", 768},      {"pytorch/transpose", 4096},
-        {"pytorch/u8-transpose", 1332},
+        {"h200-random", 2430},        {"pytorch/cumsum", 7424},
+        {"pytorch/gemm-f32", 1968},   {"pytorch/half-add-transposed", 1536},
+        {"pytorch/index-rows", 3072}, {"pytorch/layer-norm", 7168},
+        {"pytorch/scatter-add", 48},  {"pytorch/sum-rows", 768},
+        {"pytorch/transpose", 4096},  {"pytorch/u8-transpose", 1332},
     };
 
     (void)state;

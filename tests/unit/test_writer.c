@@ -108,7 +108,7 @@ static void the_shortest_form_of_addresses_is_taken(void **state)
         {0x80000000, 0, 0xfff, -1, "0x1efe1"}, /* one lane: where it is */
         {0x00000000, 0x100, 4, -1, "0x0"},
         {0x00000007, 0x100, 4, 1, "[0x100,0x105,0x108]"},
-        {0x0000000e, 0 - UINT64_C(4), 4, -1, "[0x0,0x4,0x8]"}, /* lane 0 would be below 0 */
+        {0x0000000e, 0 - UINT64_C(4), 4, -1, "[0x0,0x4,0x8]"},                           /* lane 0 would be below 0 */
         {0x00000006, 0, 0 - UINT64_C(4), -1, "[0xfffffffffffffffc,0xfffffffffffffff8]"}, /* or above 2^64 */
     };
 
@@ -126,8 +126,8 @@ static void the_shortest_form_of_addresses_is_taken(void **state)
 
 static void keys_and_lines_stand_where_something_changed(void **state)
 {
-    const struct wm_kernel one = {.name = "one", .grid = {2, 1, 1}, .block = {64, 2, 1}, .launch = 3, .shared_bytes = 16,
-                                  .source = "a b.cu"};
+    const struct wm_kernel one = {
+        .name = "one", .grid = {2, 1, 1}, .block = {64, 2, 1}, .launch = 3, .shared_bytes = 16, .source = "a b.cu"};
     const struct wm_kernel other = {.name = "void f<1>(int)"};
     struct wm_access accesses[6];
 
@@ -187,9 +187,12 @@ static void names_are_quoted_where_they_must(void **state)
         const char *name;
         const char *text;
     } cases[] = {
-        {"_Z3wpmPf", "_Z3wpmPf"}, {"a b", "\"a b\""},           {"a\"b", "\"a\\\"b\""},  {"a#b", "\"a#b\""},
-        {"grid=1", "\"grid=1\""}, {"a\\b", "\"a\\\\b\""},       {"a\tb", "\"a\\tb\""},   {"a\nb\r", "\"a\\nb\\r\""},
-        {"\x01\x7f", "\"\\x01\\x7f\""}, {"\xc3\xa4", "\"\\xc3\\xa4\""}, {"a:5,[]+-", "a:5,[]+-"},
+        {"_Z3wpmPf", "_Z3wpmPf"},       {"a b", "\"a b\""},
+        {"a\"b", "\"a\\\"b\""},         {"a#b", "\"a#b\""},
+        {"grid=1", "\"grid=1\""},       {"a\\b", "\"a\\\\b\""},
+        {"a\tb", "\"a\\tb\""},          {"a\nb\r", "\"a\\nb\\r\""},
+        {"\x01\x7f", "\"\\x01\\x7f\""}, {"\xc3\xa4", "\"\\xc3\\xa4\""},
+        {"a:5,[]+-", "a:5,[]+-"},
     };
 
     (void)state;
@@ -255,7 +258,7 @@ static void long_names_are_written(void **state)
         char c; /* all of it */
         enum wm_status status;
     } cases[] = {
-        {5000, 'n', WM_OK},    {60000, 'n', WM_OK},  {65536, 'n', WM_E_ARGUMENT},     {5000, '\x01', WM_OK},
+        {5000, 'n', WM_OK},     {60000, 'n', WM_OK}, {65536, 'n', WM_E_ARGUMENT},    {5000, '\x01', WM_OK},
         {15000, '\xe9', WM_OK}, {30000, '"', WM_OK}, {16384, '\x01', WM_E_ARGUMENT}, {32768, '"', WM_E_ARGUMENT},
     };
     char *name = malloc(70000);
@@ -314,9 +317,12 @@ static void a_full_disk_ends_the_writing(void **state)
 /* ------------------------------------------------------------------------------------------------------- round trip */
 
 static const char *const opcodes[] = {
-    "ld.global.b8",  "ld.shared.v2.b32",       "st.global.cs.v4.f32",           "st.local.u16",   "ld.const.b64",
-    "ld.generic.nc.v8.b32", "atom.global.cas.b128", "red.shared.add.f16x2", "ldmatrix.x4.shared.b16",
-    "stmatrix.x1.trans.shared.b16", "cp.async.ca.4", "cp.async.cg.16",
+    "ld.global.b8",           "ld.shared.v2.b32",
+    "st.global.cs.v4.f32",    "st.local.u16",
+    "ld.const.b64",           "ld.generic.nc.v8.b32",
+    "atom.global.cas.b128",   "red.shared.add.f16x2",
+    "ldmatrix.x4.shared.b16", "stmatrix.x1.trans.shared.b16",
+    "cp.async.ca.4",          "cp.async.cg.16",
 };
 
 /* Bytes of all kinds, but NUL. */
@@ -346,16 +352,11 @@ static uint64_t random_number(void)
 static uint32_t random_mask(void)
 {
     switch (next_random() % 5) {
-    case 0:
-        return UINT32_MAX;
-    case 1:
-        return 0;
-    case 2:
-        return UINT32_C(1) << next_random() % 32;
-    case 3:
-        return (uint32_t)((UINT64_C(1) << next_random() % 33) - 1) << next_random() % 16;
-    default:
-        return (uint32_t)next_random();
+    case 0: return UINT32_MAX;
+    case 1: return 0;
+    case 2: return UINT32_C(1) << next_random() % 32;
+    case 3: return (uint32_t)((UINT64_C(1) << next_random() % 33) - 1) << next_random() % 16;
+    default: return (uint32_t)next_random();
     }
 }
 
@@ -439,7 +440,8 @@ static void what_is_written_is_read_again(void **state)
         sink = write_accesses(trace->accesses, 64);
         reading = read_trace(sink.text, sink.size, WM_FORMAT_TEXT);
         if (reading->status != WM_END)
-            fail_msg("%d:%d: %s\n%s", (int)reading->diag.line, (int)reading->diag.column, reading->diag.text, sink.text);
+            fail_msg("%d:%d: %s\n%s", (int)reading->diag.line, (int)reading->diag.column, reading->diag.text,
+                     sink.text);
         assert_int_equal(reading->count, 64);
         for (size_t i = 0; i < 64; i++) {
             struct wm_access expected = trace->accesses[i];
