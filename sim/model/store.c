@@ -69,6 +69,30 @@ struct race {
     unsigned readings;
 };
 
+/* Only what is read before it is written is cleared: this is most of the time of a short race. */
+static void start(struct race *race, const struct wm_profile *profile, const struct wmi_lines *lines,
+                  const uint8_t bank[WMI_LINES], unsigned slots)
+{
+    const unsigned banks = 1U << profile->tag_bank_bits;
+
+    race->profile = profile;
+    race->lines = lines;
+    race->bank = bank;
+    race->waves = 0;
+    race->groups = 0;
+    race->slots = slots;
+    race->queued = 0;
+    race->drained = 0;
+    race->read_done = 0;
+    race->readings = 0;
+    for (unsigned wave = 0; wave < WM_LANES; wave++)
+        race->wave[wave].lines = 0;
+    for (unsigned b = 0; b < banks; b++) {
+        race->taken[b] = 0;
+        memset(race->free_from[b], 0, slots * sizeof race->free_from[b][0]);
+    }
+}
+
 static void order_waves(struct race *race, const uint8_t wavefront[WMI_LINES], unsigned base)
 {
     for (unsigned i = 0; i < race->lines->count; i++) {
@@ -176,8 +200,11 @@ static unsigned flush(struct race *race, unsigned first_wave, unsigned end, uint
     return group_passes(race, group);
 }
 
+/* More cycles than any race of 32 lines takes with values that hardware could have. */
+#define CYCLES_MAX 65536U
+
 /* Runs the race; returns the data wavefronts of all groups. */
-static unsigned run(struct race *race)
+static unsigned run(struct race *race, int *exact)
 {
     unsigned total = 0;
     unsigned flushed = 0; /* waves in groups */
@@ -188,6 +215,10 @@ static unsigned run(struct race *race)
     for (uint32_t cycle = 0; flushed < race->waves || race->drained < race->queued; cycle++) {
         unsigned has_entered = 0;
 
+        if (cycle == CYCLES_MAX) {
+            *exact = 0;
+            break;
+        }
         drain(race, cycle);
         if (entered < race->waves)
             has_entered = (unsigned)enter(race, entered, cycle);
@@ -290,12 +321,12 @@ static unsigned passes_for_base(const struct wm_profile *profile, const struct w
                                 const uint8_t wavefront[WMI_LINES], const uint8_t bank[WMI_LINES], unsigned width_bytes,
                                 unsigned base, int *exact)
 {
-    struct race race = {.profile = profile, .lines = lines, .bank = bank};
+    struct race race;
     unsigned passes;
 
-    race.slots = profile->store_merge[wmi_log2(width_bytes)];
+    start(&race, profile, lines, bank, profile->store_merge[wmi_log2(width_bytes)]);
     order_waves(&race, wavefront, base);
-    passes = run(&race);
+    passes = run(&race, exact);
     return width_bytes < profile->bank_bytes ? narrow_passes(&race, exact) : passes;
 }
 
