@@ -235,7 +235,7 @@ static void addresses_of_any_length(void **state)
     struct reading *reading;
 
     (void)state;
-    add(&text, CONTEXT " - grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDG.E -");
+    add(&text, CONTEXT " - grid_launch_id 0 - CTA 0,0,0 - warp 0 - LDG.E.U8 -");
     for (unsigned lane = 0; lane < 32; lane++)
         add(&text, lane % 5 ? " 0x%x" : " 0x%012x", lane);
     reading = read_and_free(&text, WM_FORMAT_AUTO);
