@@ -3,7 +3,7 @@
 
 #include "plan.h"
 
-#include "arch/profile.h"
+#include "model/model.h" /* what is inline there, no more: this is part of the program too */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,12 +160,7 @@ static void find_pages(const struct wm_access *access, uint32_t lanes, struct pa
 /* What the bits above a page add to the tag bank of a line. */
 static unsigned page_code(const struct wm_profile *profile, uint64_t page)
 {
-    const uint64_t line = (page << PAGE_BITS) / profile->line_bytes;
-    unsigned code = 0;
-
-    for (unsigned bit = 0; bit < profile->tag_bank_bits; bit++)
-        code |= (unsigned)__builtin_parityll(line & profile->tag_bank_mask[bit]) << bit;
-    return code;
+    return wmi_tag_bank(profile, (page << PAGE_BITS) / profile->line_bytes);
 }
 
 /* Puts the first page to number q and the others where they differ from it in the same bits as before. */
@@ -341,13 +336,10 @@ static enum plan_moved move_destinations(const struct plan_limits *limits, uint3
 enum plan_moved plan_move(const wm_arch *arch, const struct plan_limits *limits, struct plan_use *use,
                           const struct wm_access *access, struct wm_access *out)
 {
-    const unsigned rows = 8U * access->opcode.matrices;
-    uint32_t lanes = access->mask;
+    const uint32_t lanes = wmi_lanes_used(access);
     enum plan_moved moved;
 
     *out = *access;
-    if (rows) /* other lanes' addresses mean nothing */
-        lanes &= (uint32_t)((UINT64_C(1) << rows) - 1);
     switch (access->opcode.space) {
     case WM_SHARED: return move_small(limits->shared_bytes, lanes, out);
     case WM_CONST: return move_small(limits->const_bytes, lanes, out);

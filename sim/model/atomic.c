@@ -7,16 +7,6 @@
  */
 #include "model/model.h"
 
-/* The words of a lane in its line, as bits. */
-static uint32_t words_of(const struct wm_profile *profile, uint64_t address, unsigned width_bytes)
-{
-    const unsigned shift = wmi_log2(profile->bank_bytes);
-    const unsigned words = width_bytes > profile->bank_bytes ? width_bytes >> shift : 1;
-    const unsigned first = (unsigned)(address & (profile->line_bytes - 1)) >> shift;
-
-    return (uint32_t)(((UINT64_C(1) << words) - 1) << first);
-}
-
 /* The lanes that go in the next pass. A compare-and-swap brings two values a lane, and a pass takes half a line of it. */
 static uint32_t next_pass(const struct wm_profile *profile, const struct wm_access *access, uint32_t pending)
 {
@@ -32,7 +22,7 @@ static uint32_t next_pass(const struct wm_profile *profile, const struct wm_acce
         const unsigned lane = wmi_log2(pending);
         const unsigned bank = wmi_tag_bank(profile, access->address[lane] >> line_shift);
         const uint64_t index = access->address[lane] >> piece_shift;
-        const uint32_t words = words_of(profile, access->address[lane], access->opcode.width_bytes);
+        const uint32_t words = wmi_lane_banks(profile, access->address[lane], access->opcode.width_bytes);
 
         if (!(wanted[bank] & words) && (!(open >> bank & 1) || piece[bank] == index)) {
             open |= 1U << bank;
@@ -61,29 +51,33 @@ static void fold_banks(const struct wm_profile *profile, struct wmi_lines *lines
 }
 
 /*
- * Data passes of the request. Where every line has but one lane, the two 16 B halves of a sector share their banks. A
- * compare-and-swap is laid out as if its addresses were doubled: near, not exact (74 of 92 measured).
+ * Data passes of the request, where they are other than those of what returns. Where every line has but one lane, the two
+ * 16 B halves of a sector share their banks. A compare-and-swap is laid out as if its addresses were doubled: near, not
+ * exact (74 of 92 measured).
  */
 static unsigned request_passes(const struct wm_profile *profile, const struct wm_access *access, uint32_t going,
-                               const struct wmi_lines *lines)
+                               const struct wmi_lines *lines, unsigned returning)
 {
     const unsigned width = access->opcode.width_bytes;
     const unsigned half_sector = 16 / profile->bank_bytes;
-    const int lone_lanes = lines->count == wmi_popcount(going);
-    struct wmi_lines sent = *lines;
-    unsigned folded = half_sector;
+    const int is_doubled = access->opcode.atomic == WM_ATOMIC_CAS && width <= 8;
+    const int is_folded = lines->count == wmi_popcount(going);
+    struct wmi_lines sent;
 
-    if (access->opcode.atomic == WM_ATOMIC_CAS && width <= 8) {
+    if (!is_doubled && !is_folded)
+        return returning;
+    if (is_doubled) {
         uint64_t doubled[WM_LANES];
 
         for (unsigned lane = 0; lane < WM_LANES; lane++)
             doubled[lane] = access->address[lane] << 1;
         wmi_lines_of(profile, doubled, going, 2 * width, profile->phase_lanes[wmi_log2(2 * width)], &sent);
-        folded |= 2 * half_sector;
+    } else {
+        sent = *lines;
     }
-    if (lone_lanes)
-        fold_banks(profile, &sent, folded);
-    return wmi_data_passes(&sent, NULL, 0, 0);
+    if (is_folded)
+        fold_banks(profile, &sent, is_doubled ? 3 * half_sector : half_sector);
+    return wmi_data_passes(&sent);
 }
 
 void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
@@ -96,14 +90,16 @@ void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access
     out->sectors_ideal = wmi_ideal_sectors(profile, access);
     while (pending) {
         const uint32_t going = next_pass(profile, access, pending);
+        unsigned returning;
 
         wmi_lines_of(profile, access->address, going, width, profile->phase_lanes[wmi_log2(width)], &lines);
         out->tag_wavefronts++;
         out->lines += lines.count;
         out->sectors += wmi_sectors(&lines);
-        out->lsu_wavefronts += request_passes(profile, access, going, &lines);
+        returning = wmi_data_passes(&lines);
+        out->lsu_wavefronts += request_passes(profile, access, going, &lines, returning);
         if (access->opcode.operation == WM_ATOM)
-            out->lsu_wavefronts += wmi_data_passes(&lines, NULL, 0, 0);
+            out->lsu_wavefronts += returning;
         pending &= ~going;
     }
     if (access->opcode.atomic == WM_ATOMIC_CAS)

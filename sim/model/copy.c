@@ -8,13 +8,12 @@
  */
 #include "model/model.h"
 
-
 /* The tag wavefront of each active lane's source line; returns the number of tag wavefronts. */
 static unsigned source_wavefronts(const struct wm_profile *profile, const struct wm_access *access,
                                   const struct wmi_lines *lines, uint8_t of_lane[WM_LANES])
 {
     const unsigned line_shift = wmi_log2(profile->line_bytes);
-    uint8_t of_line[WMI_LINES];
+    uint8_t of_line[WM_LANES];
     const unsigned wavefronts = wmi_tag_wavefronts(profile, lines, of_line);
 
     for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
@@ -68,7 +67,7 @@ static void through_l1(const struct wm_profile *profile, const struct wm_access 
     if (wmi_hits_l1(access))
         wavefronts = 1;
     for (unsigned first = 0; first < WM_LANES; first += phase_lanes) {
-        const uint32_t phase = access->mask & (uint32_t)(((UINT64_C(1) << phase_lanes) - 1) << first);
+        const uint32_t phase = access->mask & wmi_lane_range(first, phase_lanes);
 
         for (unsigned w = 0; w < wavefronts; w++) {
             uint32_t group = phase;

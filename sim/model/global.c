@@ -7,7 +7,7 @@
 #include "model/model.h"
 
 /* The tag side of a set of lines, added to *out. */
-static unsigned tag_side(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WMI_LINES],
+static unsigned tag_side(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WM_LANES],
                          struct wm_counts *out)
 {
     const unsigned sectors = wmi_sectors(lines);
@@ -22,15 +22,15 @@ static unsigned tag_side(const struct wm_profile *profile, const struct wmi_line
 }
 
 /* Data passes of a load. */
-static unsigned load_passes(const struct wmi_lines *lines, const uint8_t wavefront[WMI_LINES], unsigned wavefronts,
+static unsigned load_passes(const struct wmi_lines *lines, const uint8_t wavefront[WM_LANES], unsigned wavefronts,
                             int hits)
 {
     unsigned passes = 0;
 
     if (hits)
-        return wmi_data_passes(lines, NULL, 0, 0);
+        return wmi_data_passes(lines);
     for (unsigned w = 0; w < wavefronts; w++)
-        passes += wmi_data_passes(lines, wavefront, w, w);
+        passes += wmi_wavefront_passes(lines, wavefront, w);
     return passes;
 }
 
@@ -38,7 +38,7 @@ static unsigned load_passes(const struct wmi_lines *lines, const uint8_t wavefro
 static void load_store(const struct wm_profile *profile, const struct wm_access *access, unsigned width_bytes,
                        const struct wmi_lines *lines, struct wm_counts *out)
 {
-    uint8_t wavefront[WMI_LINES];
+    uint8_t wavefront[WM_LANES];
     const unsigned wavefronts = tag_side(profile, lines, wavefront, out);
     int exact = 1;
 

@@ -3,78 +3,56 @@
 
 #include "model/model.h"
 
-/* Open addressing over line indices: twice as many slots as entries. */
-#define SLOTS WMI_SLOTS
+/* Open addressing over lines or addresses: twice as many slots as lanes. */
+#define SLOTS 64U
 
 /* Fibonacci hashing: the top bits of the product. */
 static unsigned slot_of(uint64_t key)
 {
-    return (unsigned)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 56);
+    return (unsigned)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 58);
 }
 
-/* The position of line index in lines, appended if it is new. previous: where the lane before it was, or count. */
-static unsigned find_line(struct wmi_lines *lines, uint64_t index, unsigned previous)
+/* The position of line index in lines, appended if it is new. slots: 1 + position of a line; 0: free. previous: where the
+ * lane before it was. */
+static unsigned find_line(struct wmi_lines *lines, uint8_t slots[SLOTS], uint64_t index, unsigned previous)
 {
     unsigned slot;
 
     if (previous < lines->count && lines->index[previous] == index)
         return previous;
-    for (slot = slot_of(index); lines->slots[slot]; slot = (slot + 1) % SLOTS) {
-        if (lines->index[lines->slots[slot] - 1U] == index)
-            return lines->slots[slot] - 1U;
+    for (slot = slot_of(index); slots[slot]; slot = (slot + 1) % SLOTS) {
+        if (lines->index[slots[slot] - 1U] == index)
+            return slots[slot] - 1U;
     }
-    lines->slots[slot] = (uint8_t)(lines->count + 1);
+    slots[slot] = (uint8_t)(lines->count + 1);
     lines->index[lines->count] = index;
     lines->sectors[lines->count] = 0;
     memset(lines->banks[lines->count], 0, lines->phases * sizeof lines->banks[0][0]);
     return lines->count++;
 }
 
-void wmi_lines_start(unsigned phase_lanes, struct wmi_lines *lines)
-{
-    lines->count = 0;
-    lines->phases = WM_LANES / phase_lanes;
-    memset(lines->slots, 0, sizeof lines->slots);
-}
-
-void wmi_lines_add(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
-                   struct wmi_lines *lines)
+void wmi_lines_of(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
+                  unsigned phase_lanes, struct wmi_lines *lines)
 {
     const unsigned line_shift = wmi_log2(profile->line_bytes);
     const unsigned sector_shift = wmi_log2(profile->sector_bytes);
-    const unsigned bank_shift = wmi_log2(profile->bank_bytes);
-    const unsigned phase_shift = wmi_log2(WM_LANES / lines->phases);
-    const unsigned words = width_bytes > profile->bank_bytes ? width_bytes >> bank_shift : 1;
-    const uint32_t lane_banks = (uint32_t)((UINT64_C(1) << words) - 1);
+    const unsigned phase_shift = wmi_log2(phase_lanes);
+    uint8_t slots[SLOTS] = {0};
     unsigned at = 0;
 
+    lines->count = 0;
+    lines->phases = WM_LANES / phase_lanes;
     for (; mask; mask &= mask - 1) {
         const unsigned lane = wmi_log2(mask);
         const uint32_t offset = (uint32_t)address[lane] & (profile->line_bytes - 1);
 
-        at = find_line(lines, address[lane] >> line_shift, at);
+        at = find_line(lines, slots, address[lane] >> line_shift, at);
         lines->sectors[at] |= UINT32_C(1) << (offset >> sector_shift);
-        lines->banks[at][lane >> phase_shift] |= lane_banks << (offset >> bank_shift);
+        lines->banks[at][lane >> phase_shift] |= wmi_lane_banks(profile, offset, width_bytes);
     }
 }
 
-void wmi_lines_of(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
-                  unsigned phase_lanes, struct wmi_lines *lines)
-{
-    wmi_lines_start(phase_lanes, lines);
-    wmi_lines_add(profile, address, mask, width_bytes, lines);
-}
-
-unsigned wmi_tag_bank(const struct wm_profile *profile, uint64_t line)
-{
-    unsigned bank = 0;
-
-    for (unsigned k = 0; k < profile->tag_bank_bits; k++)
-        bank |= (unsigned)__builtin_parityll(line & profile->tag_bank_mask[k]) << k;
-    return bank;
-}
-
-unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WMI_LINES])
+unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WM_LANES])
 {
     uint8_t used[1U << WM_TAG_BANK_BITS] = {0};
     unsigned wavefronts = 0;
@@ -82,15 +60,32 @@ unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_l
     for (unsigned i = 0; i < lines->count; i++) {
         const unsigned bank = wmi_tag_bank(profile, lines->index[i]);
 
-        if (wavefront)
-            wavefront[i] = used[bank];
+        wavefront[i] = used[bank];
         if (++used[bank] > wavefronts)
             wavefronts = used[bank];
     }
     return wavefronts;
 }
 
-unsigned wmi_data_passes(const struct wmi_lines *lines, const uint8_t wavefront[WMI_LINES], unsigned first, unsigned last)
+unsigned wmi_phase_passes(const struct wmi_lines *lines, unsigned phase)
+{
+    struct wmi_degree degree = {.planes = 0};
+
+    for (unsigned i = 0; i < lines->count; i++)
+        wmi_degree_add(&degree, lines->banks[i][phase]);
+    return wmi_degree_max(&degree);
+}
+
+unsigned wmi_data_passes(const struct wmi_lines *lines)
+{
+    unsigned passes = 0;
+
+    for (unsigned phase = 0; phase < lines->phases; phase++)
+        passes += wmi_phase_passes(lines, phase);
+    return passes;
+}
+
+unsigned wmi_wavefront_passes(const struct wmi_lines *lines, const uint8_t wavefront[WM_LANES], unsigned which)
 {
     unsigned passes = 0;
 
@@ -98,7 +93,7 @@ unsigned wmi_data_passes(const struct wmi_lines *lines, const uint8_t wavefront[
         struct wmi_degree degree = {.planes = 0};
 
         for (unsigned i = 0; i < lines->count; i++) {
-            if (!wavefront || (wavefront[i] >= first && wavefront[i] <= last))
+            if (wavefront[i] == which)
                 wmi_degree_add(&degree, lines->banks[i][phase]);
         }
         passes += wmi_degree_max(&degree);

@@ -8,12 +8,6 @@
 /* Most phases of one access: 32-byte lanes are served four at a time. */
 #define WMI_PHASES 8
 
-/* Most lines that one access can touch: a 16-byte local access of 32 lanes at different offsets. */
-#define WMI_LINES 128
-
-/* Slots of the hash table over lines: a power of two, twice as many. */
-#define WMI_SLOTS 256
-
 /*
  * The lanes of an access, grouped by the 128-byte line they touch (in shared memory: the row of all banks), in the order
  * of the first lane of each line. Within a line every bank holds exactly one word, so the words that lanes touch are a
@@ -22,10 +16,9 @@
 struct wmi_lines {
     unsigned count;
     unsigned phases;                         /* phases of the access, empty ones included */
-    uint64_t index[WMI_LINES];               /* address / line size */
-    uint32_t sectors[WMI_LINES];             /* bit s: sector s of the line is touched */
-    uint32_t banks[WMI_LINES][WMI_PHASES];   /* bit b: bank b is touched, by lanes of that phase */
-    uint8_t slots[WMI_SLOTS];                /* hash table: 1 + position of a line; 0: free */
+    uint64_t index[WM_LANES];               /* address / line size */
+    uint32_t sectors[WM_LANES];             /* bit s: sector s of the line is touched */
+    uint32_t banks[WM_LANES][WMI_PHASES];   /* bit b: bank b is touched, by lanes of that phase */
 };
 
 /* log2 of a power of two. */
@@ -73,31 +66,51 @@ static inline unsigned wmi_degree_max(const struct wmi_degree *degree)
     return max;
 }
 
+/* The lanes first .. first + count - 1; count is 1 to 32. */
+static inline uint32_t wmi_lane_range(unsigned first, unsigned count)
+{
+    return (uint32_t)(((UINT64_C(1) << count) - 1) << first);
+}
+
+/* The banks that a lane's width covers: one for lanes narrower than a bank. */
+static inline uint32_t wmi_lane_banks(const struct wm_profile *profile, uint64_t address, unsigned width_bytes)
+{
+    const unsigned shift = wmi_log2(profile->bank_bytes);
+    const unsigned banks = width_bytes > profile->bank_bytes ? width_bytes >> shift : 1;
+
+    return (uint32_t)((UINT64_C(1) << banks) - 1) << (address >> shift & (profile->banks - 1));
+}
+
+/* The tag bank of a line. */
+static inline unsigned wmi_tag_bank(const struct wm_profile *profile, uint64_t line)
+{
+    unsigned bank = 0;
+
+    for (unsigned k = 0; k < profile->tag_bank_bits; k++)
+        bank |= (unsigned)__builtin_parityll(line & profile->tag_bank_mask[k]) << k;
+    return bank;
+}
+
 /* Lanes whose addresses matter: the active ones, but of a matrix instruction only those that supply rows. */
 static inline uint32_t wmi_lanes_used(const struct wm_access *access)
 {
     const unsigned rows = 8U * access->opcode.matrices;
 
-    return rows ? access->mask & (uint32_t)((UINT64_C(1) << rows) - 1) : access->mask;
+    return rows ? access->mask & wmi_lane_range(0, rows) : access->mask;
 }
 
-/* Groups lanes: start empty with phase_lanes lanes to a phase, then add the active lanes of mask; or both at once. */
-void wmi_lines_start(unsigned phase_lanes, struct wmi_lines *lines);
-void wmi_lines_add(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
-                   struct wmi_lines *lines);
+/* Groups the active lanes of mask; phase_lanes lanes make a phase. */
 void wmi_lines_of(const struct wm_profile *profile, const uint64_t address[WM_LANES], uint32_t mask, unsigned width_bytes,
                   unsigned phase_lanes, struct wmi_lines *lines);
 
-/* The tag bank of a line. */
-unsigned wmi_tag_bank(const struct wm_profile *profile, uint64_t line);
+/* Gives each line, in order, the first tag wavefront in which its tag bank is free; returns the number of wavefronts. */
+unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WM_LANES]);
 
-/* Gives each line, in order, the first tag wavefront in which its tag bank is free; returns the number of wavefronts.
- * wavefront may be NULL. */
-unsigned wmi_tag_wavefronts(const struct wm_profile *profile, const struct wmi_lines *lines, uint8_t wavefront[WMI_LINES]);
-
-/* The most words in one bank, over the lines whose wavefront lies in first .. last (all lines where wavefront is NULL);
- * summed over the phases. */
-unsigned wmi_data_passes(const struct wmi_lines *lines, const uint8_t wavefront[WMI_LINES], unsigned first, unsigned last);
+/* The most words in one bank: of all lines in one phase; summed over the phases; and that of the lines in one tag
+ * wavefront. */
+unsigned wmi_phase_passes(const struct wmi_lines *lines, unsigned phase);
+unsigned wmi_data_passes(const struct wmi_lines *lines);
+unsigned wmi_wavefront_passes(const struct wmi_lines *lines, const uint8_t wavefront[WM_LANES], unsigned which);
 
 unsigned wmi_sectors(const struct wmi_lines *lines);
 
@@ -112,7 +125,7 @@ unsigned wmi_ideal_sectors(const struct wm_profile *profile, const struct wm_acc
 
 /* Data passes of a store. *exact becomes 0 where the result is no more than near. */
 unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
-                          const uint8_t wavefront[WMI_LINES], unsigned wavefronts, unsigned width_bytes, int *exact);
+                          const uint8_t wavefront[WM_LANES], unsigned wavefronts, unsigned width_bytes, int *exact);
 
 /* The units: each adds what it knows to *out, which is all zero before. */
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);

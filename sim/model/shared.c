@@ -42,12 +42,8 @@ static void words(const struct wm_profile *profile, const struct wm_access *acce
 
     wmi_lines_of(profile, access->address, mask, access->opcode.width_bytes, phase_lanes, &lines);
     for (unsigned phase = 0; phase < lines.phases; phase++) {
-        struct wmi_degree degree = {.planes = 0};
-        unsigned passes;
+        const unsigned passes = wmi_phase_passes(&lines, phase);
 
-        for (unsigned i = 0; i < lines.count; i++)
-            wmi_degree_add(&degree, lines.banks[i][phase]);
-        passes = wmi_degree_max(&degree);
         out->shared_wavefronts += passes;
         out->shared_wavefronts_ideal += passes > 0;
         if (passes > out->ways)
@@ -61,26 +57,20 @@ static void lanes(const struct wm_profile *profile, const struct wm_access *acce
 {
     const unsigned width = access->opcode.width_bytes;
     const unsigned phase_lanes = profile->phase_lanes[wmi_log2(width)];
-    const unsigned bank_shift = wmi_log2(profile->bank_bytes);
-    const unsigned banks_per_lane = width > profile->bank_bytes ? width >> bank_shift : 1;
-    const uint32_t lane_banks = (uint32_t)((UINT64_C(1) << banks_per_lane) - 1);
     unsigned phases = 0;
 
     for (unsigned first = 0; first < WM_LANES; first += phase_lanes) {
-        const uint32_t phase = (uint32_t)(((UINT64_C(1) << phase_lanes) - 1) << first);
+        const uint32_t phase = access->mask & wmi_lane_range(first, phase_lanes);
         struct wmi_degree degree = {.planes = 0};
         uint32_t round[WM_LANES];
         unsigned passes;
 
-        for (uint32_t rest = access->mask & phase; rest; rest &= rest - 1) {
-            const uint64_t bank = access->address[wmi_log2(rest)] >> bank_shift & (profile->banks - 1);
-
-            wmi_degree_add(&degree, lane_banks << bank);
-        }
+        for (uint32_t rest = phase; rest; rest &= rest - 1)
+            wmi_degree_add(&degree, wmi_lane_banks(profile, access->address[wmi_log2(rest)], width));
         passes = wmi_degree_max(&degree);
         phases += passes > 0;
         out->shared_wavefronts += passes;
-        out->shared_wavefronts_ideal += wmi_rounds(access->address, access->mask & phase, round);
+        out->shared_wavefronts_ideal += wmi_rounds(access->address, phase, round);
         if (passes > out->ways)
             out->ways = passes;
     }

@@ -71,7 +71,7 @@ struct race {
 
 /* Only what is read before it is written is cleared: this is most of the time of a short race. */
 static void start(struct race *race, const struct wm_profile *profile, const struct wmi_lines *lines,
-                  const uint8_t bank[WMI_LINES], unsigned slots)
+                  const uint8_t bank[WM_LANES], unsigned slots)
 {
     const unsigned banks = 1U << profile->tag_bank_bits;
 
@@ -93,7 +93,7 @@ static void start(struct race *race, const struct wm_profile *profile, const str
     }
 }
 
-static void order_waves(struct race *race, const uint8_t wavefront[WMI_LINES], unsigned base)
+static void order_waves(struct race *race, const uint8_t wavefront[WM_LANES], unsigned base)
 {
     for (unsigned i = 0; i < race->lines->count; i++) {
         struct wave *wave = &race->wave[wavefront[i]];
@@ -318,7 +318,7 @@ static unsigned narrow_passes(const struct race *race, int *exact)
 
 /* The race with the tag banks numbered as they are for base 0 .. 3: what the lines' address bits leave out. */
 static unsigned passes_for_base(const struct wm_profile *profile, const struct wmi_lines *lines,
-                                const uint8_t wavefront[WMI_LINES], const uint8_t bank[WMI_LINES], unsigned width_bytes,
+                                const uint8_t wavefront[WM_LANES], const uint8_t bank[WM_LANES], unsigned width_bytes,
                                 unsigned base, int *exact)
 {
     struct race race;
@@ -343,14 +343,14 @@ static int base_is_known(const struct wm_profile *profile, const struct wmi_line
 }
 
 unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
-                          const uint8_t wavefront[WMI_LINES], unsigned wavefronts, unsigned width_bytes, int *exact)
+                          const uint8_t wavefront[WM_LANES], unsigned wavefronts, unsigned width_bytes, int *exact)
 {
     const unsigned banks = 1U << profile->tag_bank_bits;
-    uint8_t bank[WMI_LINES];
+    uint8_t bank[WM_LANES];
     unsigned passes;
 
     if (wavefronts <= profile->store_merge[wmi_log2(width_bytes)])
-        return wmi_data_passes(lines, NULL, 0, 0);
+        return wmi_data_passes(lines);
     for (unsigned i = 0; i < lines->count; i++)
         bank[i] = (uint8_t)wmi_tag_bank(profile, lines->index[i]);
     if (base_is_known(profile, lines))
