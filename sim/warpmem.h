@@ -392,6 +392,9 @@ struct wm_reader_notes {
 };
 void wm_reader_notes(const wm_reader *reader, struct wm_reader_notes *out);
 
+/* Adds *more to *sum, as what came behind it: the notes of chunks, or of files, together. */
+void wm_reader_notes_add(struct wm_reader_notes *sum, const struct wm_reader_notes *more);
+
 /* A CUDA C kernel: remark or warning number index on its run so far, one line; NULL: no more, or another format. Lives
  * until the next call on this reader. *is_warning (may be NULL): whether the kernel does something questionable. */
 const char *wm_reader_remark_at(wm_reader *reader, size_t index, int *is_warning);

@@ -48,7 +48,6 @@ int check_traces(const char *command, char *const *files, int count);
 
 /* What a reader only partly understood, as warnings. */
 void warn_notes(const char *file, const struct wm_reader_notes *notes);
-void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes *more);
 
 /* Flushes a buffer into an output's and commits: complains where memory has ended. Returns 0 for success. */
 struct output;

@@ -94,19 +94,6 @@ int check_traces(const char *command, char *const *files, int count)
     return -1;
 }
 
-void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes *more)
-{
-    sum->lines_skipped += more->lines_skipped;
-    sum->instructions_skipped += more->instructions_skipped;
-    sum->opcodes_unknown += more->opcodes_unknown;
-    if (!sum->first_unknown[0])
-        memcpy(sum->first_unknown, more->first_unknown, sizeof sum->first_unknown);
-    sum->copies_of_nothing += more->copies_of_nothing;
-    sum->copies_without_shared += more->copies_without_shared;
-    sum->lanes_guessed += more->lanes_guessed;
-    sum->warps_torn += more->warps_torn;
-}
-
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";

@@ -195,7 +195,7 @@ static int add_job(struct pipeline *pipeline, struct job *job)
             complain("out of memory");
         return 0;
     }
-    add_notes(&job->file->notes, &job->notes);
+    wm_reader_notes_add(&job->file->notes, &job->notes);
     pipeline->result.accesses += job->simulated;
     pipeline->index_base += job->accesses;
     for (int i = 0; i < PIPELINE_TALLIES; i++) {
@@ -218,7 +218,7 @@ static int add_job(struct pipeline *pipeline, struct job *job)
     }
     if (job->kind == JOB_FILE_END) {
         wm_reader_notes(job->file->reader, &notes);
-        add_notes(&job->file->notes, &notes);
+        wm_reader_notes_add(&job->file->notes, &notes);
         warn_notes(job->file->path, &job->file->notes);
         if (launch_finish(pipeline->options->launch, job->file->reader) != 0)
             return 0;

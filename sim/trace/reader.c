@@ -104,7 +104,7 @@ static const struct wmi_format *recognise(enum wm_format id, const char *text, s
 
 /* ------------------------------------------------------------------------------------------------------------- chunks */
 
-static void add_notes(struct wm_reader_notes *sum, const struct wm_reader_notes *more)
+void wm_reader_notes_add(struct wm_reader_notes *sum, const struct wm_reader_notes *more)
 {
     sum->lines_skipped += more->lines_skipped;
     sum->instructions_skipped += more->instructions_skipped;
@@ -565,7 +565,7 @@ void wm_reader_notes(const wm_reader *reader, struct wm_reader_notes *out)
 {
     *out = reader->notes;
     if (reader->chunk)
-        add_notes(out, &reader->chunk->parser.notes);
+        wm_reader_notes_add(out, &reader->chunk->parser.notes);
 }
 
 const char *wm_reader_remark_at(wm_reader *reader, size_t index, int *is_warning)
