@@ -433,6 +433,8 @@ void wmi_c_push(struct compile *c, struct tokens *tokens, const struct token *to
 /* A number's value: 1: integer in *value with its type, 0: floating in *value. */
 int wmi_c_number(struct compile *c, const struct token *token, enum type_kind *kind, union value *value);
 uint64_t wmi_c_character(struct compile *c, const struct token *token);
+/* How tightly a binary operator binds, 1 (||) to 10 (*); 0: the token is none. */
+int wmi_c_rank(int punct);
 
 /* preprocess.c */
 void wmi_c_preprocess(struct compile *c, const char *path, const char *text, size_t length);

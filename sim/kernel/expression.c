@@ -1078,22 +1078,9 @@ static int rank_of(const struct compile *c)
 {
     const struct token *token = wmi_c_now(c);
 
-    if (token->kind != T_PUNCT)
+    if (token->kind != T_PUNCT || (c->no_greater && (token->punct == '>' || token->punct == P_SHR)))
         return 0;
-    switch (token->punct) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case P_SHL: case P_SHR: return token->punct == P_SHR && c->no_greater ? 0 : 8;
-    case '<': case P_LE: case P_GE: return 7;
-    case '>': return c->no_greater ? 0 : 7;
-    case P_EQ: case P_NE: return 6;
-    case '&': return 5;
-    case '^': return 4;
-    case '|': return 3;
-    case P_AND: return 2;
-    case P_OR: return 1;
-    default: return 0;
-    }
+    return wmi_c_rank(token->punct);
 }
 
 static struct expr *logical(struct compile *c, int op, struct expr *a, struct expr *b, struct place place)

@@ -324,21 +324,7 @@ static struct number condition_unary(struct condition *k, int live)
 
 static int condition_rank(const struct condition *k)
 {
-    if (k->at >= k->end || k->at->kind != T_PUNCT)
-        return 0;
-    switch (k->at->punct) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case P_SHL: case P_SHR: return 8;
-    case '<': case '>': case P_LE: case P_GE: return 7;
-    case P_EQ: case P_NE: return 6;
-    case '&': return 5;
-    case '^': return 4;
-    case '|': return 3;
-    case P_AND: return 2;
-    case P_OR: return 1;
-    default: return 0;
-    }
+    return k->at < k->end && k->at->kind == T_PUNCT ? wmi_c_rank(k->at->punct) : 0;
 }
 
 static struct number condition_apply(const struct condition *k, int op, struct number a, struct number b, int live)

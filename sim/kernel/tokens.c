@@ -436,3 +436,20 @@ uint64_t wmi_c_character(struct compile *c, const struct token *token)
     }
     return (uint64_t)(int64_t)(int8_t)(uint8_t)value;
 }
+
+int wmi_c_rank(int punct)
+{
+    switch (punct) {
+    case '*': case '/': case '%': return 10;
+    case '+': case '-': return 9;
+    case P_SHL: case P_SHR: return 8;
+    case '<': case '>': case P_LE: case P_GE: return 7;
+    case P_EQ: case P_NE: return 6;
+    case '&': return 5;
+    case '^': return 4;
+    case '|': return 3;
+    case P_AND: return 2;
+    case P_OR: return 1;
+    default: return 0;
+    }
+}
