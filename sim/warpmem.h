@@ -407,6 +407,61 @@ typedef int (*wm_write_function)(void *context, const char *text, size_t length)
 enum wm_status wm_reader_dump(wm_reader *reader, const char *name, wm_write_function write, void *context,
                               struct wm_diag *diag);
 
+#define WM_DIMENSIONS 4
+
+/* An array of a CUDA C kernel: a __shared__, __constant__ or __device__ variable, or the buffer of a pointer parameter.
+ * A single variable is one of no dimensions. Strings live as long as the reader. */
+struct wm_array {
+    const char *name;
+    const char *element;     /* its type as written, without const: "float", "half", "unsigned int", "float4"; a template's
+                                own type by its argument */
+    uint64_t element_bytes;
+    uint32_t dimensions;     /* 0 to WM_DIMENSIONS; of an array that has more, the inner ones are taken together */
+    uint32_t align_bytes;    /* what its address is a multiple of, by its type and alignas; a power of two */
+    uint64_t extent[WM_DIMENSIONS]; /* elements, outermost first; 0: not known: of an extern __shared__ array that the launch
+                                gives no bytes, of a buffer that grows as it is touched. Behind dimensions: 0 */
+    enum wm_space space;     /* WM_SHARED, WM_CONST, WM_GLOBAL */
+    int is_dynamic;          /* extern __shared__: several may begin at the same address */
+    uint64_t address;        /* of its first byte, as in the address of an access to it */
+    uint64_t size_bytes;     /* 0: not known */
+    const char *file;        /* where it is declared */
+    uint32_t line;
+    uint32_t column;
+};
+
+/* Array number index of a kernel that is run: those in shared memory, in constant memory, then the global ones, each in the
+ * order of declaration. NULL: no more, or another format. A null pointer has no buffer. */
+const struct wm_array *wm_reader_array_at(const wm_reader *reader, size_t index);
+
+/* One access that is written as an expression of CUDA C, such as "tile[threadIdx.x][threadIdx.y]" or
+ * "*(float4 *)&a[4 * i]". What is an assignment, a call or ++ is run as it stands. */
+struct wm_expression {
+    const char *text;
+    int is_store; /* a value is stored there; else it is loaded */
+};
+
+/* Accesses of all warps of one block, from expressions. launch (of struct wm_reader_options) gives the block, the bytes of
+ * extern __shared__ arrays, and sizes and contents of buffers; grid and kernel are not looked at. */
+struct wm_expressions {
+    const struct wm_expression *expressions; /* none: the reader has arrays alone */
+    size_t n_expressions;
+    const char *const *declarations; /* "__shared__ float tile[32][33]", "const float *a", "const int w = 32", #define, struct,
+                                        typedef, __device__ functions: as at file scope, a last ';' may be left out */
+    size_t n_declarations;
+    const char *const *lets; /* "NAME=VALUE": a constant; "NAME=FROM:TO" or "NAME=FROM:TO:STEP": each value from FROM up to, but
+                                not with, TO. Constant expressions, which may use the constants before them */
+    size_t n_lets;
+};
+
+/* Opens a reader of what the expressions access: for each combination of the values that lets give (the last let is the
+ * fastest) all warps in turn, and each warp all expressions in turn. An access's file is "expression", or "expression 2" of
+ * several, its line the one in there; its kernel is named "expression", or by the values: "expression(i=0, j=8)". Errors are
+ * at line and column of a file "expression", "--decl", "--let", or of several "--decl 2". Nothing is warned about.
+ * WM_E_SYNTAX, WM_E_UNSUPPORTED, WM_E_RANGE (a number; more than 65,536 combinations, or 131,072 warps in all), WM_E_NAME,
+ * WM_E_ARGUMENT (the launch), WM_E_MEMORY; wm_reader_next() as of a kernel that is run. */
+enum wm_status wm_reader_open_expressions(const struct wm_expressions *input, const struct wm_reader_options *options,
+                                          wm_reader **out, struct wm_diag *diag);
+
 /* The detected format, and bytes consumed and total bytes of the input as it is on disk (0: not known), for progress; of
  * a kernel: blocks. */
 enum wm_format wm_reader_format(const wm_reader *reader);
