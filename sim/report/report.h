@@ -107,7 +107,11 @@ struct table_head {
 
 void table_head(const struct table_head *head, struct buffer *out);
 
-/* Which columns are not exact for the opcodes of a tally (by line, pc or opcode). Nothing if all are. */
+/* Which columns are not exact for the opcodes of a tally (by line, pc or opcode): for each exactness, worst first, texts
+ * such as "lines sectors of ld.global, st.global". Nothing if all are. 0: out of memory. */
+typedef void (*note_function)(void *context, enum wm_exactness exactness, const char *text);
+int notes_walk(const wm_tally *opcodes, note_function say, void *context);
+const char *notes_heading(enum wm_exactness exactness);
 void table_notes(const wm_tally *opcodes, struct buffer *out);
 
 void table_row_begin(struct buffer *out);
@@ -117,6 +121,18 @@ void table_row_add(struct row_cache *cache, const struct wm_access *access, cons
 void table_groups(const struct geometry *geometry, enum wm_by by, const wm_tally *tally, struct buffer *out);
 
 /* totals.c: sums under Nsight Compute's names, and where the waste is. opcodes: a tally by line, pc or opcode. */
+struct totals_line {
+    const char *name; /* "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" */
+    uint64_t count;
+    int has_waste; /* there is an ideal */
+    uint64_t waste; /* what of count is above it */
+};
+struct totals_sink {
+    void *context;
+    void (*line)(void *context, const struct totals_line *line);
+    void (*note)(void *context, const char *text); /* about the line before */
+};
+void totals_walk(const wm_tally *opcodes, const struct totals_sink *sink);
 void table_totals(const wm_tally *opcodes, struct buffer *out);
 void table_waste(enum wm_by by, const wm_tally *tally, struct buffer *out);
 

@@ -135,21 +135,17 @@ static void say_opcodes(const struct opcode_set *set, uint64_t mask, struct buff
         buffer_puts(out, ", ...");
 }
 
-/* One line per set of opcodes: the columns that are no better than that for them. */
-static void note(const struct opcode_set *set, enum wm_exactness exactness, const char *words, struct buffer *text,
-                 struct buffer *out)
+/* One text per set of opcodes: the columns that are no better than that for them. */
+static void walk_exactness(const struct opcode_set *set, enum wm_exactness exactness, note_function say, void *context,
+                           struct buffer *text)
 {
     uint64_t masks[WM_COUNTERS];
-    int is_first = 1;
 
     for (int c = 0; c < WM_COUNTERS; c++)
         masks[c] = opcodes_with(set, c, exactness);
     for (int c = 0; c < WM_COUNTERS; c++) {
         if (!masks[c])
             continue;
-        if (is_first)
-            buffer_printf(out, "%s:\n", words);
-        is_first = 0;
         buffer_clear(text);
         buffer_puts(text, wm_counter_name((enum wm_counter)c));
         for (int other = c + 1; other < WM_COUNTERS; other++) {
@@ -160,24 +156,58 @@ static void note(const struct opcode_set *set, enum wm_exactness exactness, cons
         }
         buffer_puts(text, " of ");
         say_opcodes(set, masks[c], text);
-        table_wrapped(buffer_text(text), 4, 6, out);
+        say(context, exactness, buffer_text(text));
     }
+}
+
+int notes_walk(const wm_tally *opcodes, note_function say, void *context)
+{
+    struct buffer text = {0};
+    struct opcode_set set;
+    int is_good;
+
+    collect_opcodes(opcodes, &set);
+    if (set.used) {
+        walk_exactness(&set, WM_APPROXIMATE, say, context, &text);
+        walk_exactness(&set, WM_BY_ASSUMPTION, say, context, &text);
+        walk_exactness(&set, WM_BY_DOCUMENT, say, context, &text);
+    }
+    is_good = !text.failed;
+    buffer_free(&text);
+    return is_good;
+}
+
+const char *notes_heading(enum wm_exactness exactness)
+{
+    switch (exactness) {
+    case WM_APPROXIMATE: return "approximate, known to differ from hardware on some accesses";
+    case WM_BY_ASSUMPTION: return "assumed, not measured on this GPU";
+    case WM_BY_DOCUMENT: return "from documents, not measured by this project";
+    default: return "exact";
+    }
+}
+
+struct table_note {
+    struct buffer *out;
+    enum wm_exactness exactness; /* of the last note; WM_EXACT: there was none */
+};
+
+static void table_note(void *context, enum wm_exactness exactness, const char *text)
+{
+    struct table_note *note = context;
+
+    if (exactness != note->exactness)
+        buffer_printf(note->out, "%s:\n", notes_heading(exactness));
+    note->exactness = exactness;
+    table_wrapped(text, 4, 6, note->out);
 }
 
 void table_notes(const wm_tally *opcodes, struct buffer *out)
 {
-    struct buffer text = {0};
-    struct opcode_set set;
+    struct table_note note = {out, WM_EXACT};
 
-    collect_opcodes(opcodes, &set);
-    if (set.used) {
-        note(&set, WM_APPROXIMATE, "approximate, known to differ from hardware on some accesses", &text, out);
-        note(&set, WM_BY_ASSUMPTION, "assumed, not measured on this GPU", &text, out);
-        note(&set, WM_BY_DOCUMENT, "from documents, not measured by this project", &text, out);
-    }
-    if (text.failed)
-        out->failed = text.failed;
-    buffer_free(&text);
+    if (!notes_walk(opcodes, table_note, &note))
+        out->failed = BUFFER_NO_MEMORY;
 }
 
 /* ------------------------------------------------------------------------------------------------------ lines of numbers */

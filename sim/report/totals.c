@@ -67,32 +67,32 @@ static struct totals sum(const wm_tally *tally, const struct family *family)
 
 /* One metric. ideal is WM_COUNTERS where there is none. */
 static void metric(const struct totals *totals, enum wm_counter counter, const char *suffix, enum wm_counter ideal,
-                   struct buffer *out)
+                   const struct totals_sink *sink)
 {
-    uint64_t is = totals->sums[counter];
+    struct totals_line line = {.count = totals->sums[counter]};
     char name[128];
 
-    snprintf(name, sizeof name, "  %s%s.sum", wm_counter_metric(counter), suffix);
-    table_text(name, NAME_WIDTH, out);
-    table_count(is, COUNT_WIDTH, out);
-    if (ideal != WM_COUNTERS && is)
-        table_percent(is > totals->sums[ideal] ? is - totals->sums[ideal] : 0, is, WASTE_WIDTH, out);
-    buffer_putc(out, '\n');
+    snprintf(name, sizeof name, "%s%s.sum", wm_counter_metric(counter), suffix);
+    line.name = name;
+    line.has_waste = ideal != WM_COUNTERS && line.count;
+    if (line.has_waste && line.count > totals->sums[ideal])
+        line.waste = line.count - totals->sums[ideal];
+    sink->line(sink->context, &line);
 }
 
-static void tag_totals(const wm_tally *opcodes, const struct family *family, struct buffer *out)
+static void tag_totals(const wm_tally *opcodes, const struct family *family, const struct totals_sink *sink)
 {
     const struct totals totals = sum(opcodes, family);
 
     if (!totals.is_present)
         return;
-    metric(&totals, WM_REQUESTS, family->suffix, WM_COUNTERS, out);
-    metric(&totals, WM_SECTORS, family->suffix, WM_SECTORS_IDEAL, out);
-    metric(&totals, WM_TAG_WAVEFRONTS, family->suffix, WM_COUNTERS, out);
+    metric(&totals, WM_REQUESTS, family->suffix, WM_COUNTERS, sink);
+    metric(&totals, WM_SECTORS, family->suffix, WM_SECTORS_IDEAL, sink);
+    metric(&totals, WM_TAG_WAVEFRONTS, family->suffix, WM_COUNTERS, sink);
 }
 
 /* One kind of access; instructions without active lanes count as miscellaneous. */
-static void shared_family_totals(const wm_tally *opcodes, const struct family *family, struct buffer *out)
+static void shared_family_totals(const wm_tally *opcodes, const struct family *family, const struct totals_sink *sink)
 {
     struct totals totals = sum(opcodes, family);
 
@@ -100,47 +100,73 @@ static void shared_family_totals(const wm_tally *opcodes, const struct family *f
         return;
     totals.sums[WM_SHARED_WAVEFRONTS] -= totals.inactive_wavefronts;
     totals.sums[WM_SHARED_WAVEFRONTS_IDEAL] -= totals.inactive_wavefronts;
-    metric(&totals, WM_SHARED_WAVEFRONTS, family->suffix, WM_SHARED_WAVEFRONTS_IDEAL, out);
-    metric(&totals, WM_BANK_CONFLICTS, family->suffix, WM_COUNTERS, out);
+    metric(&totals, WM_SHARED_WAVEFRONTS, family->suffix, WM_SHARED_WAVEFRONTS_IDEAL, sink);
+    metric(&totals, WM_BANK_CONFLICTS, family->suffix, WM_COUNTERS, sink);
 }
 
-static void shared_totals(const wm_tally *opcodes, const struct totals *all, struct buffer *out)
+static void shared_totals(const wm_tally *opcodes, const struct totals *all, const struct totals_sink *sink)
 {
     const struct totals copied = sum(opcodes, &copies);
     const struct totals inactive = {.sums = {[WM_SHARED_WAVEFRONTS] = all->inactive_wavefronts}};
 
     for (size_t i = 0; i < sizeof shared_families / sizeof *shared_families; i++)
-        shared_family_totals(opcodes, &shared_families[i], out);
+        shared_family_totals(opcodes, &shared_families[i], sink);
     if (copied.sums[WM_SHARED_WAVEFRONTS])
-        metric(&copied, WM_BANK_CONFLICTS, copies.suffix, WM_COUNTERS, out);
+        metric(&copied, WM_BANK_CONFLICTS, copies.suffix, WM_COUNTERS, sink);
     if (all->inactive_wavefronts)
-        metric(&inactive, WM_SHARED_WAVEFRONTS, "_op_misc", WM_COUNTERS, out);
+        metric(&inactive, WM_SHARED_WAVEFRONTS, "_op_misc", WM_COUNTERS, sink);
     if (!all->sums[WM_SHARED_WAVEFRONTS])
         return;
-    metric(all, WM_SHARED_WAVEFRONTS, "", WM_SHARED_WAVEFRONTS_IDEAL, out);
+    metric(all, WM_SHARED_WAVEFRONTS, "", WM_SHARED_WAVEFRONTS_IDEAL, sink);
     /* measured: an empty kernel has none, any other one a warp, as op_misc */
-    buffer_puts(out, "    (and on hardware one for each warp of the kernel)\n");
-    metric(all, WM_BANK_CONFLICTS, "", WM_COUNTERS, out);
+    sink->note(sink->context, "and on hardware one for each warp of the kernel");
+    metric(all, WM_BANK_CONFLICTS, "", WM_COUNTERS, sink);
 }
 
-void table_totals(const wm_tally *opcodes, struct buffer *out)
+void totals_walk(const wm_tally *opcodes, const struct totals_sink *sink)
 {
     const struct totals all = sum(opcodes, NULL);
 
     if (!all.is_present)
         return;
+    for (size_t i = 0; i < sizeof tag_families / sizeof *tag_families; i++)
+        tag_totals(opcodes, &tag_families[i], sink);
+    if (all.sums[WM_REQUESTS]) {
+        metric(&all, WM_LSU_WAVEFRONTS, "", WM_COUNTERS, sink);
+        metric(&all, WM_L2_REQUESTS, "", WM_COUNTERS, sink);
+        metric(&all, WM_L2_SECTORS, "", WM_SECTORS_IDEAL, sink);
+        sink->note(sink->context, "lts__: if every sector misses L1");
+    }
+    shared_totals(opcodes, &all, sink);
+}
+
+static void table_total(void *context, const struct totals_line *line)
+{
+    struct buffer *out = context;
+
+    buffer_puts(out, "  ");
+    table_text(line->name, NAME_WIDTH - 2, out);
+    table_count(line->count, COUNT_WIDTH, out);
+    if (line->has_waste)
+        table_percent(line->waste, line->count, WASTE_WIDTH, out);
+    buffer_putc(out, '\n');
+}
+
+static void table_total_note(void *context, const char *text)
+{
+    buffer_printf(context, "    (%s)\n", text);
+}
+
+void table_totals(const wm_tally *opcodes, struct buffer *out)
+{
+    const struct totals_sink sink = {out, table_total, table_total_note};
+
+    if (!wm_tally_row_at(opcodes, 0))
+        return;
     buffer_putc(out, '\n');
     table_text("totals, under Nsight Compute's names", NAME_WIDTH, out);
     buffer_printf(out, "%*s%*s\n", COUNT_WIDTH, "count", WASTE_WIDTH, "waste");
-    for (size_t i = 0; i < sizeof tag_families / sizeof *tag_families; i++)
-        tag_totals(opcodes, &tag_families[i], out);
-    if (all.sums[WM_REQUESTS]) {
-        metric(&all, WM_LSU_WAVEFRONTS, "", WM_COUNTERS, out);
-        metric(&all, WM_L2_REQUESTS, "", WM_COUNTERS, out);
-        metric(&all, WM_L2_SECTORS, "", WM_SECTORS_IDEAL, out);
-        buffer_puts(out, "    (lts__: if every sector misses L1)\n");
-    }
-    shared_totals(opcodes, &all, out);
+    totals_walk(opcodes, &sink);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- waste */
