@@ -4,7 +4,7 @@
  *     source text -> tokens.c -> preprocess.c -> one array of tokens
  *       declare.c    what stands at file scope: functions by their token ranges, types, constants; host code is skipped
  *       types.c      types, layouts, names of types
- *       expression.c statement.c   a function's tokens, with template parameters bound, to a typed tree
+ *       operators.c statement.c    a function's tokens, with template parameters bound, to a typed tree
  *       builtin.c    what CUDA brings along: functions, variables, vector types, constants
  *       lower.c      the tree of a kernel and of all that it calls, inlined, to one program of register instructions
  *
@@ -273,6 +273,8 @@ struct symbol {
     /* variables */
     enum storage storage;
     int is_parameter;
+    int is_bound; /* a template's parameter */
+    const char *written; /* variables: the element type in the source's words */
     unsigned is_assigned; /* in how many places, besides its initialiser */
     unsigned address_taken; /* in how many places that need a pointer */
     int is_known;         /* to the compiler, when loops are unrolled */
@@ -392,7 +394,8 @@ struct compile {
     struct scope *scope;
     struct scope *file_scope;
     struct function *kernels; /* latest first */
-    struct symbol *file_variables; /* __shared__, __constant__, __device__ of file scope, latest first */
+    struct symbol *file_variables; /* __shared__, __constant__, __device__ variables, latest first; once they have their
+                                      places, first ones first */
     uint64_t constant_bytes;
     uint64_t shared_bytes;
     uint32_t n_devices;
@@ -490,10 +493,17 @@ struct specifiers {
     int is_auto;
     uint32_t align;
     struct place place;
+    size_t type_at; /* tokens from here to type_end hold the type's words */
+    size_t type_end;
 };
 
 /* Type and storage words; stops behind them. */
 void wmi_c_specifiers(struct compile *c, struct specifiers *out);
+/* The type with at least that alignment. */
+const struct type *wmi_c_aligned(struct compile *c, const struct type *type, uint32_t align);
+/* The source's words for the elements of a variable of the type (without the dimensions of an array, or what a pointer
+ * points to), which the specifiers stand before. */
+const char *wmi_c_written(struct compile *c, const struct specifiers *specifiers, const struct type *type);
 /* A struct's body from '{' to '}' into record. */
 void wmi_c_record_body(struct compile *c, struct record *record, uint32_t align);
 /* Stars, name, array bounds; *name is NULL where there is none. The first bound may be left out: count 0. */
@@ -517,7 +527,7 @@ struct instance *wmi_c_kernel(struct compile *c, const char *text);
 struct instance *wmi_c_call(struct compile *c, struct function *functions, const struct template_argument *given,
                             uint32_t n_given, struct expr **args, uint32_t n_args, struct place place);
 
-/* expression.c */
+/* operators.c */
 struct expr *wmi_c_expression(struct compile *c);  /* with commas */
 struct expr *wmi_c_assignment(struct compile *c);  /* without */
 struct expr *wmi_c_conditional(struct compile *c); /* constant expressions */

@@ -281,14 +281,7 @@ void wmi_c_record_body(struct compile *c, struct record *record, uint32_t align)
                 wmi_c_refuse(c, at, "a bit field");
             if (wmi_c_is(c, '=') || wmi_c_is(c, '{'))
                 wmi_c_refuse(c, at, "a member with an initialiser");
-            if (specifiers.align > type->align) {
-                struct type *aligned = wmi_c_take(c, sizeof *aligned);
-
-                *aligned = *type;
-                aligned->align = specifiers.align;
-                type = aligned;
-            }
-            add_field(c, record, &room, name, type, at);
+            add_field(c, record, &room, name, wmi_c_aligned(c, type, specifiers.align), at);
             if (!wmi_c_take_punct(c, ','))
                 break;
         }
@@ -466,6 +459,8 @@ void wmi_c_specifiers(struct compile *c, struct specifiers *out)
             if (seen[token->name->keyword] < 3)
                 seen[token->name->keyword]++;
             words++;
+            out->type_at = out->type_at ? out->type_at : c->at;
+            out->type_end = c->at + 1;
             continue;
         case KW_AUTO:
             if (out->type || words)
@@ -475,7 +470,9 @@ void wmi_c_specifiers(struct compile *c, struct specifiers *out)
         case KW_STRUCT: case KW_CLASS: case KW_UNION: case KW_ENUM:
             if (out->type || words || out->is_auto)
                 break;
+            out->type_at = c->at;
             out->type = token->name->keyword == KW_ENUM ? parse_enum(c) : parse_record(c);
+            out->type_end = c->at;
             c->at--; /* the loop moves on */
             continue;
         case KW_DECLTYPE: wmi_c_refuse(c, token->place, "decltype");
@@ -487,7 +484,9 @@ void wmi_c_specifiers(struct compile *c, struct specifiers *out)
                 wmi_c_fail(c, WM_E_UNSUPPORTED, token->place, "%s: %s", token->name->text, symbol->refused);
             if (!symbol || (symbol->kind != SYM_TYPE && symbol->kind != SYM_TEMPLATE))
                 break;
+            out->type_at = c->at;
             out->type = named_type(c, symbol);
+            out->type_end = c->at;
             c->at--;
             continue;
         default: break;
@@ -505,6 +504,53 @@ void wmi_c_specifiers(struct compile *c, struct specifiers *out)
     }
     if (is_const && out->type)
         out->type = wmi_c_const(c, out->type);
+}
+
+const struct type *wmi_c_aligned(struct compile *c, const struct type *type, uint32_t align)
+{
+    struct type *aligned;
+
+    if (align <= type->align)
+        return type;
+    aligned = wmi_c_take(c, sizeof *aligned);
+    *aligned = *type;
+    aligned->align = align;
+    return aligned;
+}
+
+static const struct type *element_type(const struct type *type)
+{
+    if (type->kind == K_POINTER)
+        type = type->base;
+    while (type->kind == K_ARRAY)
+        type = type->base;
+    return type;
+}
+
+const char *wmi_c_written(struct compile *c, const struct specifiers *specifiers, const struct type *type)
+{
+    const struct type *element = element_type(type)->plain;
+    const char *text = "";
+    int is_word = 0; /* the token before is one */
+
+    if (!specifiers->type || specifiers->type->plain != element)
+        return wmi_c_type_name(c, element);
+    for (size_t i = specifiers->type_at; i < specifiers->type_end; i++) {
+        const struct token *token = &c->tokens.list[i];
+        const int is_name = token->kind == T_NAME || token->kind == T_NUMBER;
+        const struct symbol *symbol = token->kind == T_NAME ? wmi_c_find(c, token->name) : NULL;
+
+        if ((symbol && symbol->is_bound) || (token->kind == T_PUNCT && token->punct == '{'))
+            return wmi_c_type_name(c, element);
+        if (token->kind == T_NAME && (token->name->keyword == KW_CONST || token->name->keyword == KW_VOLATILE ||
+                                      token->name->keyword == KW_SHARED || token->name->keyword == KW_STATIC))
+            continue;
+        text = wmi_c_text(c, "%s%s%.*s", text, (is_name && is_word) ? " " : "", (int)token->length, token->text);
+        if (token->kind == T_PUNCT && token->punct == ',')
+            text = wmi_c_text(c, "%s ", text);
+        is_word = is_name;
+    }
+    return text;
 }
 
 static const struct type *parse_bounds(struct compile *c, const struct type *base, int is_first)
@@ -575,7 +621,7 @@ const struct type *wmi_c_declarator(struct compile *c, const struct type *base, 
         }
         while (wmi_c_is_word(c, KW_ALIGN) || wmi_c_is_word(c, KW_ALIGNAS) || wmi_c_is_word(c, KW_ATTRIBUTE))
             attribute(c, &align);
-        base = parse_bounds(c, base, 1);
+        base = wmi_c_aligned(c, parse_bounds(c, base, 1), align);
     }
     wmi_c_leave(c);
     return base;
@@ -831,7 +877,8 @@ static void declare_variables(struct compile *c)
                 if ((type->kind == K_ARRAY && !type->count && symbol->storage != ST_SHARED_EXTERN) || type->kind == K_VOID ||
                     type->kind == K_REFERENCE || (type->kind == K_RECORD && !type->record->is_complete))
                     wmi_c_fail(c, WM_E_SYNTAX, place, "a variable of type %s", wmi_c_type_name(c, type));
-                symbol->type = type;
+                symbol->type = wmi_c_aligned(c, type, specifiers.align);
+                symbol->written = wmi_c_written(c, &specifiers, type);
                 symbol->initial = initial;
                 symbol->is_assigned = 1;
                 if (symbol->kind == SYM_VARIABLE) {

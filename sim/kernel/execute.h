@@ -87,6 +87,7 @@ struct plan {
 #define WMI_SLOTS 256u
 
 struct place;
+struct symbol;
 struct type;
 
 /* A register with one value for all lanes. */
@@ -100,6 +101,7 @@ struct parameter {
     const char *name;
     const struct type *type;
     uint32_t reg; /* first of type->leaves */
+    const struct symbol *symbol;
 };
 
 /* A variable of file scope that has memory. */
@@ -110,6 +112,7 @@ struct variable {
     uint64_t offset; /* __constant__ */
     uint32_t pointer; /* __device__: index into constants, to be filled with its address */
     const struct expr *initial;
+    const struct symbol *symbol;
 };
 
 struct program {

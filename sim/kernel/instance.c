@@ -180,6 +180,7 @@ static void bind(struct compile *c, const struct template_parameter *parameter, 
     if (parameter->name) {
         struct symbol *symbol = wmi_c_declare(c, parameter->is_type ? SYM_TYPE : SYM_CONSTANT, parameter->name, place);
 
+        symbol->is_bound = 1;
         symbol->type = parameter->is_type ? argument->type : argument->value->type;
         symbol->constant = argument->value;
     }
@@ -268,6 +269,8 @@ static void parse_parameters(struct compile *c, struct instance *instance)
             wmi_c_fail(c, WM_E_SYNTAX, place, "a parameter of type %s", wmi_c_type_name(c, type));
         symbol = wmi_c_declare(c, SYM_VARIABLE, name ? name : wmi_c_name_of(c, wmi_c_text(c, "parameter %u", n + 1)), place);
         symbol->type = type;
+        if (instance->function && instance->function->is_kernel)
+            symbol->written = wmi_c_written(c, &specifiers, type);
         symbol->is_parameter = 1;
         if (wmi_c_take_punct(c, '='))
             symbol->initial = wmi_c_convert(c, wmi_c_assignment(c), type, "a default argument");

@@ -288,6 +288,7 @@ enum wm_status wmi_run_new(const char *path, const char *text, size_t length, co
     set_launch(run);
     set_memory(run);
     wmi_x_arguments(run);
+    wmi_x_arrays(run);
     set_warps(run);
     say_selection(run);
     run->c.launch = NULL;

@@ -34,6 +34,9 @@ const char *wmi_run_remark_at(struct wmi_run *run, size_t index, int *is_warning
 /* Blocks done, to be run, and in the grid. */
 void wmi_run_progress(const struct wmi_run *run, uint64_t *done, uint64_t *selected, uint64_t *all);
 
+/* As wm_reader_array_at(). */
+const struct wm_array *wmi_run_array_at(const struct wmi_run *run, size_t index);
+
 /* What loads are taken to meet in L1, for the accesses to come. */
 void wmi_run_set_l1(struct wmi_run *run, enum wm_l1 l1);
 

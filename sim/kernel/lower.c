@@ -1366,7 +1366,7 @@ static void place_file_variables(struct lower *l)
         symbol = next;
         n++;
     }
-    c->file_variables = NULL;
+    c->file_variables = list;
     p->variables = wmi_c_take(c, (n + 1) * sizeof *p->variables);
     for (struct symbol *symbol = list; symbol; symbol = symbol->next_variable) {
         const struct type *type = symbol->type;
@@ -1390,7 +1390,7 @@ static void place_file_variables(struct lower *l)
             continue;
         symbol->buffer = p->n_variables;
         p->variables[p->n_variables] = (struct variable){symbol->name->text, type, symbol->storage == ST_CONSTANT,
-                                                         symbol->offset, 0, symbol->initial};
+                                                         symbol->offset, 0, symbol->initial, symbol};
         if (symbol->storage == ST_DEVICE) {
             /* a value that nothing else has, until the address is known */
             p->variables[p->n_variables].pointer = (uint32_t)(constant(l, UINT64_C(0xdeadbeef00000000) + p->n_variables, 1) - CONSTANTS);
@@ -1419,7 +1419,7 @@ static void bind_parameters(struct lower *l, struct instance *kernel)
             wmi_c_refuse(l->c, symbol->place, "a kernel's parameter whose address is used or that is indexed by a variable (%s)",
                          symbol->name->text);
         place_variable(l, symbol);
-        p->parameters[p->n_parameters++] = (struct parameter){symbol->name->text, symbol->type, symbol->where.reg};
+        p->parameters[p->n_parameters++] = (struct parameter){symbol->name->text, symbol->type, symbol->where.reg, symbol};
     }
 }
 

@@ -106,6 +106,8 @@ struct wmi_run {
     uint32_t block_epoch; /* the first one of the block */
     uint8_t *constants;
     uint8_t *zeros; /* a page that nothing is written to */
+    struct wm_array *arrays;
+    size_t n_arrays;
     /* what there is to say */
     const char **remarks;
     size_t n_remarks;
@@ -122,6 +124,9 @@ struct wmi_run {
     size_t room;
     size_t n_out;
 };
+
+/* arrays.c: after the arguments. */
+void wmi_x_arrays(struct wmi_run *run);
 
 /* memory.c */
 enum wm_status wmi_x_buffer_page(struct wmi_run *run, struct buffer *buffer, uint64_t number, uint8_t **page);

@@ -46,14 +46,9 @@ static struct symbol *declare_local(struct compile *c, const struct specifiers *
         symbol->next_variable = c->file_variables;
         c->file_variables = symbol;
     }
-    if (specifiers->align > type->align) {
-        struct type *aligned = wmi_c_take(c, sizeof *aligned);
-
-        *aligned = *type;
-        aligned->align = specifiers->align;
-        aligned->plain = type->plain;
-        symbol->type = aligned;
-    }
+    if (symbol->storage != ST_AUTO)
+        symbol->written = wmi_c_written(c, specifiers, type);
+    symbol->type = wmi_c_aligned(c, type, specifiers->align);
     return symbol;
 }
 

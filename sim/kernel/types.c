@@ -250,6 +250,8 @@ static const char *name_at(struct compile *c, const struct type *type, unsigned 
         return wmi_c_text(c, "%s[%llu]", name_at(c, type->base, depth + 1), (unsigned long long)type->count);
     case K_RECORD:
         return wmi_c_text(c, "%s%s", head, type->record->name);
+    case K_PLACEHOLDER:
+        return "a template's type";
     default:
         return wmi_c_text(c, "%s%s", head, basics[type->kind].name);
     }

@@ -583,6 +583,11 @@ enum wm_status wm_reader_dump(wm_reader *reader, const char *name, wm_write_func
     return wmi_run_dump(reader->run, name, write, context, diag);
 }
 
+const struct wm_array *wm_reader_array_at(const wm_reader *reader, size_t index)
+{
+    return reader && reader->run ? wmi_run_array_at(reader->run, index) : NULL;
+}
+
 enum wm_format wm_reader_format(const wm_reader *reader)
 {
     return reader->format->id;
