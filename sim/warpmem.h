@@ -521,6 +521,7 @@ enum wm_by {
 struct wm_tally_row {
     const char *kernel;            /* "" where the grouping merges kernels */
     const char *file;              /* NULL where the grouping merges lines, or none is known */
+    const char *source;            /* the kernel's source file, as the group's first access has it; NULL likewise */
     uint32_t line;                 /* 0 likewise */
     uint64_t pc;                   /* WM_NO_PC likewise */
     struct wm_opcode opcode;       /* meaningful where has_opcode */

@@ -1,5 +1,6 @@
 #include "message.h"
 
+#include "buffer.h"
 #include "cli.h"
 #include "progress.h"
 
@@ -34,24 +35,45 @@ void complain_about(const struct wm_diag *diag)
     progress_release();
 }
 
+/* Where remarks and warnings are kept besides; NULL: nowhere. */
+static struct buffer *record;
+
+void record_remarks(struct buffer *lines)
+{
+    record = lines;
+}
+
 void warn(const char *file, const char *format, ...)
 {
+    char line[1024]; /* in the record, longer ones are cut */
     va_list arguments;
 
+    if (!file)
+        file = "warpmem";
     progress_hold();
-    fprintf(stderr, "%s: warning: ", file ? file : "warpmem");
+    fprintf(stderr, "%s: warning: ", file);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
     progress_release();
+    if (!record)
+        return;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    buffer_printf(record, "%s: warning: %s\n", file, line);
 }
 
 void remark(int is_warning, const char *text)
 {
+    const char *kind = is_warning ? "warning" : "note";
+
     progress_hold();
-    fprintf(stderr, "%s: %s\n", is_warning ? "warning" : "note", text);
+    fprintf(stderr, "%s: %s\n", kind, text);
     progress_release();
+    if (record)
+        buffer_printf(record, "%s: %s\n", kind, text);
 }
 
 int usage_error(const char *command, const char *format, ...)

@@ -16,6 +16,10 @@ void warn(const char *file, const char *format, ...) __attribute__((format(print
 /* A line that says itself which place it is about, as "warning: ..." or "note: ..." */
 void remark(int is_warning, const char *text);
 
+/* From now on every warning and remark is added to lines too, as a line of its own; NULL: no longer. */
+struct buffer;
+void record_remarks(struct buffer *lines);
+
 /* A wrong command line: "warpmem COMMAND: ..." and where to find help. command may be "". Returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -27,28 +27,56 @@ struct output {
     struct buffer buffer; /* what has not been written to file */
 };
 
-/* The temporary file that a signal has to remove. */
-static char *volatile unfinished;
+/* The temporary files that a signal has to remove. */
+#define MOST_UNFINISHED 4
+static char *volatile unfinished[MOST_UNFINISHED];
 
 static void on_signal(int number)
 {
-    if (unfinished)
-        unlink(unfinished);
+    for (size_t i = 0; i < MOST_UNFINISHED; i++) {
+        if (unfinished[i])
+            unlink(unfinished[i]);
+    }
     signal(number, SIG_DFL);
     raise(number);
 }
 
-static void remove_on_signal(char *path)
+static void handle_signals(void (*handler)(int))
 {
     static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 
-    unfinished = path;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old;
 
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            signal(numbers[i], path ? on_signal : SIG_DFL);
+            signal(numbers[i], handler);
     }
+}
+
+static void remove_on_signal(char *path)
+{
+    size_t i = 0;
+
+    while (i < MOST_UNFINISHED && unfinished[i])
+        i++;
+    if (i < MOST_UNFINISHED)
+        unfinished[i] = path;
+    handle_signals(on_signal);
+}
+
+/* The file is finished, or gone. */
+static void forget_on_signal(const char *path)
+{
+    int is_any = 0;
+
+    for (size_t i = 0; i < MOST_UNFINISHED; i++) {
+        if (unfinished[i] == path)
+            unfinished[i] = NULL;
+        if (unfinished[i])
+            is_any = 1;
+    }
+    if (!is_any)
+        handle_signals(SIG_DFL);
 }
 
 static int write_all(int fd, const char *text, size_t length)
@@ -261,7 +289,7 @@ static int commit_file(struct output *output)
     }
     if (close(file) != 0 || rename(output->temporary, output->path) != 0)
         return fail(output->name, "");
-    remove_on_signal(NULL);
+    forget_on_signal(output->temporary);
     free(output->temporary);
     output->temporary = NULL;
     return 0;
@@ -290,7 +318,7 @@ void output_close(struct output *output)
         close(output->file);
     if (output->temporary) {
         unlink(output->temporary);
-        remove_on_signal(NULL);
+        forget_on_signal(output->temporary);
     }
     if (output->stream > STDERR_FILENO)
         close(output->stream);

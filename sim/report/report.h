@@ -124,8 +124,8 @@ void table_groups(const struct geometry *geometry, enum wm_by by, const wm_tally
 struct totals_line {
     const char *name; /* "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum" */
     uint64_t count;
-    int has_waste; /* there is an ideal */
-    uint64_t waste; /* what of count is above it */
+    int has_waste;    /* there is an ideal */
+    uint64_t waste;   /* what of count is above it */
 };
 struct totals_sink {
     void *context;

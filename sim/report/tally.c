@@ -411,6 +411,20 @@ static enum wm_status find_group(struct wm_tally *tally, const struct place *pla
     return init_group(tally, place, *out);
 }
 
+/* A new group's source file. */
+static enum wm_status set_source(struct wm_tally *tally, const char *source, struct group *group)
+{
+    uint32_t name = NO_NAME;
+    enum wm_status status;
+
+    if (!source || tally->by == WM_BY_OPCODE)
+        return WM_OK;
+    status = find_name(tally, source, &name);
+    if (!status)
+        group->row.source = tally->names[name].text;
+    return status;
+}
+
 static void commit_group(struct wm_tally *tally, const struct group *group)
 {
     fill_slot(&tally->group_table, hash_key(&group->key), tally->groups_used);
@@ -618,6 +632,8 @@ enum wm_status wm_tally_add(wm_tally *tally, const struct wm_access *access, con
     opcode = group->opcode;
     if (tally->by == WM_BY_KERNEL)
         status = find_opcode(tally, &access->opcode, &opcode);
+    if (is_new && !status && access->kernel)
+        status = set_source(tally, access->kernel->source, group);
     lanes = lanes_of(access->mask);
     if (!status)
         status = add_to_row(&group->row, access, lanes, counts);
@@ -656,7 +672,10 @@ static enum wm_status merge_group(struct wm_tally *into, const struct group *fro
     if (status)
         return status;
     memcpy(addend.sums, row->sums, sizeof addend.sums);
-    status = add_checked(&group->row, &addend);
+    if (is_new)
+        status = set_source(into, row->source, group);
+    if (!status)
+        status = add_checked(&group->row, &addend);
     if (status)
         return status;
     group->row.inactive += row->inactive;

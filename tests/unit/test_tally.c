@@ -310,6 +310,37 @@ static void names_are_copied(void **state)
     wm_arch_close(arch);
 }
 
+static void rows_keep_their_kernels_source(void **state)
+{
+    char source[] = "a.cu";
+    struct wm_kernel kernel = {.name = "k", .source = source};
+    struct wm_access access = access_of("ld.global.b32");
+    const struct wm_counts counts = {.sectors = 4};
+    wm_arch *arch = open_arch("sm_90");
+
+    (void)state;
+    access.kernel = &kernel;
+    for (int by = WM_BY_KERNEL; by <= WM_BY_OPCODE; by++) {
+        wm_tally *tally, *all;
+
+        assert_int_equal(wm_tally_new(arch, (enum wm_by)by, &tally), WM_OK);
+        assert_int_equal(wm_tally_new(arch, (enum wm_by)by, &all), WM_OK);
+        strcpy(source, "a.cu");
+        assert_int_equal(wm_tally_add(tally, &access, &counts), WM_OK);
+        strcpy(source, "b.cu");
+        assert_int_equal(wm_tally_add(tally, &access, &counts), WM_OK);
+        assert_int_equal(wm_tally_merge(all, tally), WM_OK);
+        wm_tally_free(tally);
+        assert_null(wm_tally_row_at(all, 1));
+        if (by == WM_BY_OPCODE)
+            assert_null(wm_tally_row_at(all, 0)->source);
+        else
+            assert_string_equal(wm_tally_row_at(all, 0)->source, "a.cu");
+        wm_tally_free(all);
+    }
+    wm_arch_close(arch);
+}
+
 static void a_pc_shows_its_line_unless_accesses_disagree(void **state)
 {
     struct wm_access access = access_of("ld.global.b32");
@@ -475,6 +506,7 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_a_list),
         cmocka_unit_test(merging_pieces_in_order_is_adding_all),
         cmocka_unit_test(names_are_copied),
+        cmocka_unit_test(rows_keep_their_kernels_source),
         cmocka_unit_test(a_pc_shows_its_line_unless_accesses_disagree),
         cmocka_unit_test(the_worst_is_the_first_of_the_largest_waste),
         cmocka_unit_test(sums_that_do_not_fit_are_refused),
