@@ -27,6 +27,8 @@ void wmi_x_warn(struct wmi_run *run, enum warning_kind kind, uint32_t at, const 
     struct warning *warning;
     va_list arguments;
 
+    if (run->is_quiet)
+        return;
     for (uint32_t i = 0; i < run->n_warnings; i++) {
         warning = &run->warnings[i];
         if (warning->kind == kind && place_of(run, warning->at).line == line) {
@@ -303,7 +305,7 @@ static void hand_out(const struct request *r)
         out->opcode.cache = WM_CACHE_NONE;
     out->count = 1;
     out->pc = WM_NO_PC;
-    out->kernel = &run->kernel;
+    out->kernel = run->kernel_now;
     out->file = run->c.files[place.file].name;
     out->line = place.line;
     memcpy(out->block, run->block, sizeof out->block);

@@ -407,7 +407,7 @@ static void check_names(const struct wmi_run *run)
         const char *list = "";
         int found = 0;
 
-        for (uint32_t k = 0; k < p->n_parameters; k++) {
+        for (uint32_t k = 0; k < p->n_parameters - run->n_sweeps; k++) {
             found |= is_for(argument, p->parameters[k].name);
             list = wmi_c_text(c, "%s%s%s", list, *list ? ", " : "", p->parameters[k].name);
         }
@@ -428,7 +428,7 @@ void wmi_x_arguments(struct wmi_run *run)
         leaves += p->parameters[i].type->leaves;
     run->parameters = wmi_c_take(&run->c, (leaves + 1) * sizeof *run->parameters);
     leaves = 0;
-    for (uint32_t i = 0; i < p->n_parameters; i++) {
+    for (uint32_t i = 0; i < p->n_parameters - run->n_sweeps; i++) {
         give_parameter(run, &p->parameters[i], &run->parameters[leaves]);
         leaves += p->parameters[i].type->leaves;
     }

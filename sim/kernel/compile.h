@@ -29,6 +29,7 @@
 #define WMI_MAX_REGISTER_ARRAY 255u    /* scalars of a variable that may live in registers: what a thread has */
 #define WMI_MAX_ARGUMENTS 64u          /* of a call, a macro, a template */
 #define WMI_MAX_INCLUDES 32u
+#define WMI_MAX_PIECES 192u            /* declarations, lets and expressions that are given one by one */
 
 struct place {
     uint32_t file;
@@ -399,6 +400,12 @@ struct compile {
     uint64_t constant_bytes;
     uint64_t shared_bytes;
     uint32_t n_devices;
+    /* declarations that are given one by one */
+    int is_strict; /* nothing is the host's: what is not understood is an error; pointers are parameters */
+    uint32_t n_pieces;
+    struct symbol **pointers;
+    uint32_t n_pointers;
+    size_t pointer_room;
     /* the function being parsed */
     struct instance *instance;
     unsigned loops;
@@ -441,6 +448,9 @@ int wmi_c_rank(int punct);
 
 /* preprocess.c */
 void wmi_c_preprocess(struct compile *c, const char *path, const char *text, size_t length);
+/* Adds a text of its own behind all others, and moves there; name is what messages call it. It ends with T_END, before which
+ * a declaration gets a ';'. */
+void wmi_c_piece(struct compile *c, const char *name, const char *text, int is_declaration);
 
 /* types.c */
 void wmi_c_types_start(struct compile *c);
@@ -545,6 +555,7 @@ struct expr *wmi_c_initialiser(struct compile *c, const struct type **type);
 void wmi_c_unused(struct expr *e);
 int wmi_c_is_null(const struct expr *e);
 struct expr *wmi_c_binary(struct compile *c, int op, struct expr *a, struct expr *b, struct place place);
+struct expr *wmi_c_assign(struct compile *c, struct expr *a, struct expr *b, struct place place);
 /* Whether it can be converted implicitly: 0: no; 1: the same type; 2 promoted; 3 converted. */
 unsigned wmi_c_conversion(const struct expr *e, const struct type *to);
 /* The variable that an lvalue is a part of, or NULL: it is reached through a pointer. */

@@ -57,8 +57,9 @@ void wmi_c_unexpected(struct compile *c, const char *expected)
 {
     const struct token *token = wmi_c_now(c);
 
-    if (token->kind == T_END)
-        wmi_c_fail(c, WM_E_SYNTAX, token->place, "expected %s, found the end of the file", expected);
+    if (token->kind == T_END || token->length == 0)
+        wmi_c_fail(c, WM_E_SYNTAX, token->place, "expected %s, found the end%s", expected,
+                   token->place.file > WMI_MAX_INCLUDES ? "" : " of the file");
     if (token->kind == T_UNROLL)
         wmi_c_fail(c, WM_E_SYNTAX, token->place, "expected %s, found #pragma unroll", expected);
     wmi_c_fail(c, WM_E_SYNTAX, token->place, "expected %s, found '%.*s'", expected,
@@ -831,6 +832,37 @@ static void declare_function(struct compile *c, const struct shape *shape, struc
     }
 }
 
+/* What is declared by itself without a word that says where it is: a pointer is a parameter, a value a constant. */
+static void declare_loose(struct compile *c, const struct specifiers *specifiers, struct name *name, const struct type *type,
+                          struct expr *initial, struct place place)
+{
+    struct symbol *symbol;
+
+    if (type->kind == K_POINTER && !initial) {
+        if (c->n_pointers >= WMI_MAX_ARGUMENTS)
+            wmi_c_fail(c, WM_E_RANGE, place, "more than %u pointers", WMI_MAX_ARGUMENTS);
+        symbol = wmi_c_declare(c, SYM_VARIABLE, name, place);
+        symbol->type = type;
+        symbol->written = wmi_c_written(c, specifiers, type);
+        symbol->is_parameter = 1;
+        c->pointers = wmi_c_grow(c, c->pointers, c->n_pointers, &c->pointer_room, sizeof *c->pointers);
+        c->pointers[c->n_pointers++] = symbol;
+        return;
+    }
+    if (initial && initial->kind == E_CONST && wmi_c_is_arithmetic(type)) {
+        symbol = wmi_c_declare(c, SYM_CONSTANT, name, place);
+        symbol->type = type;
+        symbol->constant = initial;
+        return;
+    }
+    if (initial)
+        wmi_c_refuse(c, place, "a value that is not known when compiling (%s)", name->text);
+    if (wmi_c_is_scalar(type))
+        wmi_c_fail(c, WM_E_SYNTAX, place, "%s has no value: --let %s=VALUE gives it one", name->text, name->text);
+    wmi_c_fail(c, WM_E_SYNTAX, place, "which memory is %s in? __shared__, __device__ or __constant__ says it, or a pointer",
+               name->text);
+}
+
 /* Variables of the device, and constants of either side. */
 static void declare_variables(struct compile *c)
 {
@@ -853,12 +885,16 @@ static void declare_variables(struct compile *c)
         }
         if (!name)
             wmi_c_unexpected(c, "a name");
+        if (c->is_strict && wmi_c_is(c, '('))
+            wmi_c_refuse(c, place, "a function that is not __device__ (%s)", name->text);
         if (specifiers.is_typedef) {
             wmi_c_declare(c, SYM_TYPE, name, place)->type = type;
         } else {
             if (wmi_c_is(c, '=') || wmi_c_is(c, '{'))
                 initial = wmi_c_initialiser(c, &type);
-            if (!on_device) {
+            if (!on_device && c->is_strict) {
+                declare_loose(c, &specifiers, name, type, initial, place);
+            } else if (!on_device) {
                 if (!initial || initial->kind != E_CONST || !type->is_const)
                     wmi_c_refuse(c, place, "a variable of the host");
                 symbol = wmi_c_declare(c, SYM_CONSTANT, name, place);
@@ -1065,7 +1101,11 @@ void wmi_c_file(struct compile *c)
         look_at(c, &shape);
         if ((shape.for_device || shape.is_constexpr) && shape.open_at)
             declare_function(c, &shape, NULL, 0);
-        else if (shape.for_device)
+        else if (c->is_strict && wmi_c_is_word(c, KW_USING))
+            wmi_c_using(c);
+        else if (c->is_strict && wmi_c_is_word(c, KW_STATIC_ASSERT))
+            wmi_c_static_assert(c);
+        else if (shape.for_device || c->is_strict)
             declare_variables(c);
         else if (may_be_constant(wmi_c_now(c)) && !shape.open_at)
             try_declaration(c, &shape);

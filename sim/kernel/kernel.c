@@ -5,6 +5,9 @@
 
 #include "arguments.h"
 
+/* More than any GPU has. */
+#define SHARED_BYTES (256u << 10)
+
 /* -------------------------------------------------------------------------------------------- services for the compiler */
 
 void wmi_c_diag(struct wm_diag *diag, enum wm_status status, const char *file, struct place place, const char *format,
@@ -130,6 +133,14 @@ static _Noreturn void bad_launch(struct wmi_run *run, enum wm_status status, con
     longjmp(*run->c.escape, 1);
 }
 
+/* What is compiled: a kernel's source, or expressions. */
+struct work {
+    const char *path;
+    const char *text;
+    size_t length;
+    const struct wm_expressions *expressions; /* NULL: a source */
+};
+
 /* Limits of a launch: CUDA C++ Programming Guide, "Compute Capabilities". */
 static void set_launch(struct wmi_run *run)
 {
@@ -165,7 +176,7 @@ static void set_launch(struct wmi_run *run)
         run->sample = launch->sample;
     run->max_steps = launch->max_steps ? launch->max_steps : WMI_MAX_STEPS;
     run->memory_left = launch->memory_bytes ? launch->memory_bytes : WMI_MEMORY_BYTES;
-    if (launch->shared_bytes > (256u << 10))
+    if (launch->shared_bytes > SHARED_BYTES)
         bad_launch(run, WM_E_ARGUMENT, "%llu bytes of dynamic shared memory: more than 256 KiB", (unsigned long long)launch->shared_bytes);
 }
 
@@ -173,7 +184,7 @@ static void say_selection(struct wmi_run *run)
 {
     const uint64_t n = run->sample ? run->sample : run->selected;
 
-    if (n == run->grid_blocks)
+    if (n == run->grid_blocks || run->is_quiet)
         return;
     remark(run, wmi_c_text(&run->c, "%llu of the grid's %llu blocks are run%s: for the whole grid multiply counts by %.6g",
                            (unsigned long long)n, (unsigned long long)run->grid_blocks, run->sample ? ", evenly spaced" : "",
@@ -195,12 +206,15 @@ static void set_memory(struct wmi_run *run)
 
     run->shared_bytes = p->shared_bytes + (p->has_extern_shared ? run->c.launch->shared_bytes : 0);
     run->kernel.shared_bytes = run->shared_bytes;
+    /* expressions may use what nobody has said the size of, as they may buffers */
+    if (run->is_quiet && p->has_extern_shared && !run->c.launch->shared_bytes && p->shared_bytes < SHARED_BYTES)
+        run->shared_bytes = SHARED_BYTES;
     run->shared = allocate(run, run->shared_bytes, 1);
     run->shadow = allocate(run, run->shared_bytes, sizeof *run->shadow);
     run->constants = allocate(run, p->constant_bytes, 1);
     run->buffers = allocate(run, p->n_parameters + p->n_variables, sizeof *run->buffers);
     run->warnings = allocate(run, WMI_WARNINGS, sizeof *run->warnings);
-    if (p->has_extern_shared && !run->c.launch->shared_bytes)
+    if (p->has_extern_shared && !run->c.launch->shared_bytes && !run->is_quiet)
         remark(run, "the kernel has an extern __shared__ array and the launch gives it no bytes (--smem)");
 }
 
@@ -248,7 +262,7 @@ static void set_warps(struct wmi_run *run)
     }
 }
 
-static void compile(struct wmi_run *run, const char *path, const char *text, size_t length)
+static void compile(struct wmi_run *run, const struct work *work)
 {
     struct compile *c = &run->c;
     struct instance *kernel;
@@ -257,24 +271,25 @@ static void compile(struct wmi_run *run, const char *path, const char *text, siz
     c->file_scope = c->scope = wmi_c_take(c, sizeof *c->scope);
     c->program = &run->program;
     c->run = run;
-    wmi_c_preprocess(c, path, text, length);
+    wmi_c_preprocess(c, work->path, work->text, work->length);
     wmi_c_builtins(c);
     wmi_c_file(c);
-    kernel = wmi_c_kernel(c, c->launch->kernel);
+    kernel = work->expressions ? wmi_x_expressions(run, work->expressions) : wmi_c_kernel(c, c->launch->kernel);
     wmi_c_lower(c, kernel, &run->program);
     run->kernel.name = c->launch->kernel ? wmi_c_text(c, "%s", c->launch->kernel) : kernel->function->name->text;
     run->kernel.source = c->files[1].name;
+    run->kernel_now = &run->kernel;
 }
 
-enum wm_status wmi_run_new(const char *path, const char *text, size_t length, const struct wm_launch *launch,
-                           struct wmi_run **out, struct wm_diag *diag)
+static enum wm_status run_new(const struct work *work, const struct wm_launch *launch, struct wmi_run **out,
+                              struct wm_diag *diag)
 {
     struct wmi_run *run = calloc(1, sizeof *run);
     enum wm_status status;
     jmp_buf escape;
 
     if (!run)
-        return wmi_diag_set(diag, WM_E_MEMORY, path, 0, 0, "out of memory");
+        return wmi_diag_set(diag, WM_E_MEMORY, work->path, 0, 0, "out of memory");
     run->c.launch = launch;
     run->c.escape = &escape;
     if (setjmp(escape) != 0) {
@@ -284,9 +299,11 @@ enum wm_status wmi_run_new(const char *path, const char *text, size_t length, co
         wmi_run_free(run);
         return status;
     }
-    compile(run, path, text, length);
+    compile(run, work);
     set_launch(run);
     set_memory(run);
+    if (work->expressions)
+        wmi_x_combinations(run);
     wmi_x_arguments(run);
     wmi_x_arrays(run);
     set_warps(run);
@@ -295,6 +312,29 @@ enum wm_status wmi_run_new(const char *path, const char *text, size_t length, co
     run->c.escape = NULL;
     *out = run;
     return WM_OK;
+}
+
+enum wm_status wmi_run_new(const char *path, const char *text, size_t length, const struct wm_launch *launch,
+                           struct wmi_run **out, struct wm_diag *diag)
+{
+    const struct work work = {path, text, length, NULL};
+
+    return run_new(&work, launch, out, diag);
+}
+
+enum wm_status wmi_run_new_expressions(const struct wm_expressions *input, const struct wm_launch *launch,
+                                       struct wmi_run **out, struct wm_diag *diag)
+{
+    const struct work work = {"expression", "", 0, input};
+    struct wm_launch one_block = {.kernel = NULL};
+
+    if (launch)
+        one_block = *launch;
+    one_block.kernel = NULL;
+    memset(one_block.grid, 0, sizeof one_block.grid);
+    one_block.some_blocks = 0;
+    one_block.sample = 0;
+    return run_new(&work, &one_block, out, diag);
 }
 
 void wmi_run_free(struct wmi_run *run)
@@ -357,9 +397,13 @@ static void start_block(struct wmi_run *run)
     const uint64_t number = run->first + (run->sample ? (uint64_t)((double)run->done * ((double)run->selected / (double)run->sample))
                                                       : run->done);
 
-    run->block[0] = (uint32_t)(number % run->kernel.grid[0]);
-    run->block[1] = (uint32_t)(number / run->kernel.grid[0] % run->kernel.grid[1]);
-    run->block[2] = (uint32_t)(number / run->kernel.grid[0] / run->kernel.grid[1]);
+    if (run->combinations) {
+        wmi_x_combine(run, number);
+    } else {
+        run->block[0] = (uint32_t)(number % run->kernel.grid[0]);
+        run->block[1] = (uint32_t)(number / run->kernel.grid[0] % run->kernel.grid[1]);
+        run->block[2] = (uint32_t)(number / run->kernel.grid[0] / run->kernel.grid[1]);
+    }
     next_epoch(run);
     run->block_epoch = run->epoch;
     memset(run->locals, 0, run->n_warps * (size_t)WM_LANES * run->program.local_bytes);

@@ -20,6 +20,10 @@ struct wmi_run;
 enum wm_status wmi_run_new(const char *path, const char *text, size_t length, const struct wm_launch *launch,
                            struct wmi_run **out, struct wm_diag *diag);
 
+/* The same from expressions, as wm_reader_open_expressions(). */
+enum wm_status wmi_run_new_expressions(const struct wm_expressions *input, const struct wm_launch *launch,
+                                       struct wmi_run **out, struct wm_diag *diag);
+
 /* The next access; its strings live as long as the run. WM_END: the launch is done. WM_E_ADDRESS, WM_E_MISALIGNED: the
  * kernel accesses what it must not; WM_E_RANGE: more than max_steps, a division by zero; WM_E_SYNTAX: a barrier that only
  * part of a block reaches. */

@@ -1438,6 +1438,25 @@ static void number_constants(struct program *p)
     }
 }
 
+static int is_access(const struct insn *insn)
+{
+    return insn->op == X_LOAD || insn->op == X_STORE || insn->op == X_ATOMIC;
+}
+
+/* Statements each of which is an expression that is given by itself. */
+static void expressions(struct lower *l, struct stmt *s)
+{
+    for (; s; s = s->next) {
+        uint32_t at = l->program->n_code;
+
+        lower_one(l, s);
+        while (at < l->program->n_code && !is_access(&l->program->code[at]))
+            at++;
+        if (at == l->program->n_code)
+            wmi_c_fail(l->c, WM_E_SYNTAX, s->place, "this accesses no memory");
+    }
+}
+
 void wmi_c_lower(struct compile *c, struct instance *kernel, struct program *program)
 {
     struct region region = {NULL, NOWHERE};
@@ -1448,7 +1467,10 @@ void wmi_c_lower(struct compile *c, struct instance *kernel, struct program *pro
     place_file_variables(&l);
     bind_parameters(&l, kernel);
     kernel->is_busy = 1;
-    statements(&l, kernel->body);
+    if (c->is_strict)
+        expressions(&l, kernel->body);
+    else
+        statements(&l, kernel->body);
     patch(&l, region.chain);
     emit(&l, X_EXIT, 0, 0, 0);
     number_constants(program);

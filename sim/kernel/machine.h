@@ -72,6 +72,14 @@ struct warning {
 
 #define WMI_WARNINGS 256
 
+/* A variable that takes one value after the other: a parameter of the kernel that expressions make. */
+struct sweep {
+    struct symbol *symbol;
+    int64_t from;
+    int64_t step;
+    uint64_t count;
+};
+
 struct wmi_run {
     struct compile c;
     struct program program;
@@ -89,6 +97,13 @@ struct wmi_run {
     int in_block; /* a block is under way */
     uint32_t block[3];
     uint32_t current; /* warp */
+    const struct wm_kernel *kernel_now; /* of accesses */
+    /* expressions in place of a kernel's source: each combination of values is run as a block is */
+    int is_quiet; /* nothing is remarked or warned about */
+    struct sweep *sweeps;
+    uint32_t n_sweeps;
+    uint64_t combinations;
+    struct wm_kernel *kernels; /* of each combination; NULL: of none */
     struct warp *warps;
     union lanes *registers;
     struct control *controls;
@@ -124,6 +139,14 @@ struct wmi_run {
     size_t room;
     size_t n_out;
 };
+
+/* combinations.c */
+/* The kernel that the expressions make, of parameters: the pointers that are declared, then what takes several values. */
+struct instance *wmi_x_expressions(struct wmi_run *run, const struct wm_expressions *input);
+/* Behind launch and memory: bounds, and the names of combinations. */
+void wmi_x_combinations(struct wmi_run *run);
+/* Gives the parameters the values of a combination. */
+void wmi_x_combine(struct wmi_run *run, uint64_t number);
 
 /* arrays.c: after the arguments. */
 void wmi_x_arrays(struct wmi_run *run);

@@ -496,7 +496,7 @@ static struct expr *assign_op(struct compile *c, int op, struct expr *a, struct 
     return e;
 }
 
-static struct expr *assign(struct compile *c, struct expr *a, struct expr *b, struct place place)
+struct expr *wmi_c_assign(struct compile *c, struct expr *a, struct expr *b, struct place place)
 {
     struct expr *e = wmi_c_make(c, E_ASSIGN, a->type->plain, place);
 
@@ -1196,9 +1196,9 @@ struct expr *wmi_c_assignment(struct compile *c)
         if (wmi_c_is(c, '{')) {
             const struct type *type = e->type->plain;
 
-            e = assign(c, e, wmi_c_initialiser(c, &type), token->place);
+            e = wmi_c_assign(c, e, wmi_c_initialiser(c, &type), token->place);
         } else {
-            e = assign(c, e, wmi_c_assignment(c), token->place);
+            e = wmi_c_assign(c, e, wmi_c_assignment(c), token->place);
         }
     } else if (token->kind == T_PUNCT && operator_of(token->punct)) {
         wmi_c_advance(c);

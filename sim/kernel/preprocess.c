@@ -475,7 +475,7 @@ static void define(struct preprocessor *p, const struct token *line, size_t coun
     line[0].name->macro = macro;
 }
 
-static void process(struct preprocessor *p, uint32_t file, const char *text, size_t length);
+static struct place process(struct preprocessor *p, uint32_t file, const char *text, size_t length);
 
 static char *read_all(FILE *stream, size_t *length)
 {
@@ -660,7 +660,8 @@ static void directive(struct preprocessor *p, const struct token *line, size_t c
         wmi_c_refuse(c, line[0].place, "the directive #%.*s", (int)line[0].length, line[0].text);
 }
 
-static void process(struct preprocessor *p, uint32_t file, const char *text, size_t length)
+/* Returns where the text ends. */
+static struct place process(struct preprocessor *p, uint32_t file, const char *text, size_t length)
 {
     struct compile *c = p->c;
     struct tokens raw = {0};
@@ -695,6 +696,27 @@ static void process(struct preprocessor *p, uint32_t file, const char *text, siz
     }
     if (branches)
         wmi_c_fail(c, WM_E_SYNTAX, branches->place, "this #%s has no #endif", "if");
+    return end->place;
+}
+
+void wmi_c_piece(struct compile *c, const char *name, const char *text, int is_declaration)
+{
+    struct preprocessor p = {c, 0};
+    const uint32_t file = WMI_MAX_INCLUDES + 2 + c->n_pieces++;
+    const char *copy = wmi_c_text(c, "%s", text);
+    struct token end = {.kind = T_PUNCT, .punct = ';', .text = ""};
+
+    c->files[file].name = wmi_c_text(c, "%s", name);
+    c->files[file].directory = "";
+    c->at = c->tokens.count;
+    c->split_at = 0;
+    c->no_greater = 0;
+    end.place = process(&p, file, copy, strlen(copy));
+    if (is_declaration)
+        wmi_c_push(c, &c->tokens, &end);
+    end.kind = T_END;
+    end.punct = 0;
+    wmi_c_push(c, &c->tokens, &end);
 }
 
 void wmi_c_preprocess(struct compile *c, const char *path, const char *text, size_t length)
@@ -704,7 +726,7 @@ void wmi_c_preprocess(struct compile *c, const char *path, const char *text, siz
     const char *slash = strrchr(path, '/');
     const char *head;
 
-    c->files = wmi_c_take(c, (WMI_MAX_INCLUDES + 2) * sizeof *c->files);
+    c->files = wmi_c_take(c, (WMI_MAX_INCLUDES + 2 + WMI_MAX_PIECES) * sizeof *c->files);
     c->files[0].name = "built in";
     c->files[0].directory = "";
     c->files[1].name = wmi_c_text(c, "%s", path);

@@ -741,6 +741,34 @@ enum wm_status wmi_reader_open_memory(const void *data, size_t size, const struc
     return status == WM_OK ? open_stream(stream, NULL, options, chunk_bytes, out, diag) : status;
 }
 
+enum wm_status wm_reader_open_expressions(const struct wm_expressions *input, const struct wm_reader_options *options,
+                                          wm_reader **out, struct wm_diag *diag)
+{
+    enum wm_status status;
+    wm_reader *reader;
+
+    if (!input || !out || !are_valid(options))
+        return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "a NULL pointer, or an unknown option");
+    reader = calloc(1, sizeof *reader);
+    if (reader)
+        reader->file = strdup("expression");
+    if (!reader || !reader->file) {
+        free(reader);
+        return wmi_diag_set(diag, WM_E_MEMORY, "expression", 0, 0, "out of memory");
+    }
+    reader->format = &cuda_format;
+    if (options)
+        reader->options = *options;
+    status = wmi_run_new_expressions(input, reader->options.launch, &reader->run, diag);
+    if (status != WM_OK) {
+        wm_reader_close(reader);
+        return status;
+    }
+    wmi_run_set_l1(reader->run, reader->options.l1);
+    *out = reader;
+    return WM_OK;
+}
+
 void wm_reader_close(wm_reader *reader)
 {
     if (!reader)
