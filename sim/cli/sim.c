@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "cli.h"
+#include "html.h"
 #include "launch.h"
 #include "message.h"
 #include "output.h"
@@ -11,6 +12,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define COMMAND "sim"
@@ -35,12 +37,16 @@ static const char help[] =
     "                     kernel to run, or an instance of a template, such as 'copy<float4,8>'\n"
     "  --l1 miss|hit      what the lines of loads meet in L1 (default: miss); makes lsu_wavefronts differ\n"
     "  -o, --output FILE  write there instead of to standard output; nothing is written unless all goes well\n"
+    "  --report FILE.html  besides, write a page for a browser: lines sorted by wasted cycles, the source with a bar for\n"
+    "                     each line, pictures of the worst accesses; by line, whatever --by says\n"
     "  -j, --jobs N       threads (default: one for each processor); the output is the same for every N\n"
     "  --help             this text\n"
     "\n" LAUNCH_HELP
     "\n"
     "Example: a kernel, line by line:\n"
     "  warpmem sim transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024\n"
+    "Example: the same as a page for a browser:\n"
+    "  warpmem sim transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024 --report transpose.html\n"
     "Example: which lines of a program waste memory transactions on an A100, and why:\n"
     "  warpmem sim --arch sm_80 --kernel transpose trace.wmt\n"
     "Example: all counters of each access, for a spreadsheet:\n"
@@ -58,6 +64,7 @@ struct options {
     const char *kernel;
     enum wm_l1 l1;
     const char *output;
+    const char *report; /* NULL: no page is wanted */
     unsigned long jobs;
     struct launch_options launch;
     char *const *files;
@@ -73,7 +80,12 @@ struct run {
     struct output *output;
     struct buffer buffer;
     wm_tally *groups;  /* the report's rows; NULL by access */
-    wm_tally *opcodes; /* for a table's notes and totals, where the groups have no opcode of their own */
+    wm_tally *opcodes; /* for a table's notes and totals, where the groups have no opcode of their own; and for the page,
+                          where they are not by line */
+    enum wm_by opcodes_by;
+    struct output *page;
+    struct buffer page_buffer;
+    struct buffer remarks;
 };
 
 static unsigned long processors(void)
@@ -97,17 +109,31 @@ static int parse_by(const char *text, int *out)
     return 0;
 }
 
+/* Whether the page and the other results go to different places. */
+static int is_own_file(const struct options *options)
+{
+    struct stat report, output;
+
+    if (!options->output)
+        return strcmp(options->report, "-") != 0;
+    if (strcmp(options->report, options->output) == 0)
+        return 0;
+    /* two names of one file */
+    return stat(options->report, &report) != 0 || stat(options->output, &output) != 0 || !S_ISREG(report.st_mode) ||
+           report.st_dev != output.st_dev || report.st_ino != output.st_ino;
+}
+
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
-    enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_ARCH, OPTION_ARCH_FILE, OPTION_KERNEL, OPTION_L1, OPTION_HELP };
+    enum { OPTION_BY = 256, OPTION_FORMAT, OPTION_ARCH, OPTION_ARCH_FILE, OPTION_KERNEL, OPTION_L1, OPTION_REPORT, OPTION_HELP };
     static const struct option names[] = {
         {"by", required_argument, NULL, OPTION_BY},         {"format", required_argument, NULL, OPTION_FORMAT},
         {"arch", required_argument, NULL, OPTION_ARCH},     {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
         {"kernel", required_argument, NULL, OPTION_KERNEL}, {"l1", required_argument, NULL, OPTION_L1},
         {"output", required_argument, NULL, 'o'},           {"jobs", required_argument, NULL, 'j'},
-        {"help", no_argument, NULL, OPTION_HELP},           LAUNCH_OPTIONS,
-        {NULL, 0, NULL, 0},
+        {"report", required_argument, NULL, OPTION_REPORT}, {"help", no_argument, NULL, OPTION_HELP},
+        LAUNCH_OPTIONS,                                     {NULL, 0, NULL, 0},
     };
     int option, is_good = 1;
 
@@ -120,6 +146,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         case OPTION_ARCH_FILE: out->arch_file = optarg; break;
         case OPTION_KERNEL: out->kernel = optarg; break;
         case OPTION_L1: is_good = parse_l1(COMMAND, optarg, &out->l1); break;
+        case OPTION_REPORT: out->report = optarg; break;
         case 'o': out->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case 'j': is_good = parse_number(COMMAND, "-j", optarg, 1, PIPELINE_MOST_WORKERS, &out->jobs); break;
         case OPTION_HELP: return print_help(help);
@@ -134,6 +161,10 @@ static int parse_options(int argc, char **argv, struct options *out)
     out->launch.launch.kernel = out->kernel;
     if (out->arch && out->arch_file)
         return usage_error(COMMAND, "--arch and --arch-file exclude each other");
+    if (out->report && !is_own_file(out))
+        return usage_error(COMMAND, "--report needs a file of its own: the %s goes to %s",
+                           out->by == BY_ACCESS || out->format != REPORT_TABLE ? "data" : "table",
+                           out->output ? out->output : "standard output");
     out->files = argv + optind;
     out->file_count = (size_t)(argc - optind);
     return check_traces(COMMAND, out->files, argc - optind);
@@ -167,29 +198,54 @@ static const wm_tally *opcodes_of(const struct run *run)
 static int make_tallies(struct run *run)
 {
     int by = run->options->by;
+    int is_for_page = run->options->report && by != WM_BY_LINE;
     enum wm_status status = WM_OK;
 
     if (by != BY_ACCESS)
         status = wm_tally_new(run->arch, (enum wm_by)by, &run->groups);
-    if (!status && is_table(run) && (by == BY_ACCESS || by == WM_BY_KERNEL))
-        status = wm_tally_new(run->arch, WM_BY_OPCODE, &run->opcodes);
+    run->opcodes_by = is_for_page ? WM_BY_LINE : WM_BY_OPCODE;
+    if (!status && (is_for_page || (is_table(run) && (by == BY_ACCESS || by == WM_BY_KERNEL))))
+        status = wm_tally_new(run->arch, run->opcodes_by, &run->opcodes);
     if (status)
         complain("%s", wm_status_text(status));
     return !status;
 }
 
-static void write_head(struct run *run)
+static struct table_head head_of(const struct run *run)
 {
     const struct options *options = run->options;
-    const struct table_head head = {
+
+    return (struct table_head){
         .files = (const char *const *)options->files,
         .file_count = options->file_count,
         .arch = run->arch,
         .arch_is_default = !options->arch && !options->arch_file,
         .l1 = options->l1,
     };
+}
+
+static void write_head(struct run *run)
+{
+    const struct table_head head = head_of(run);
 
     table_head(&head, &run->buffer);
+}
+
+/* The page, held back until the other results are complete too. */
+static int write_page(struct run *run, const struct geometry *geometry)
+{
+    const struct table_head head = head_of(run);
+    const struct html_report report = {
+        .head = &head,
+        .geometry = geometry,
+        .lines = opcodes_of(run),
+        .remarks = buffer_text(&run->remarks),
+    };
+
+    if (!run->page)
+        return 0;
+    html_report(&report, &run->page_buffer);
+    return finish_output(&run->page_buffer, run->page);
 }
 
 /* Everything that is shown once all accesses are in. */
@@ -240,7 +296,7 @@ static int simulate(struct run *run)
         .launch = &options->launch,
         .workers = (unsigned)options->jobs,
         .tallies = {run->groups, run->opcodes},
-        .by = {(enum wm_by)(options->by == BY_ACCESS ? 0 : options->by), WM_BY_OPCODE},
+        .by = {(enum wm_by)(options->by == BY_ACCESS ? 0 : options->by), run->opcodes_by},
         .format = options->format,
     };
     struct pipeline_result result;
@@ -266,7 +322,26 @@ static int simulate(struct run *run)
         write_rows_end(run, result.rows);
     else
         write_groups(run, &geometry);
+    if (buffer_finish(&run->buffer) == 0 && write_page(run, &geometry) != 0)
+        return -1;
     return finish_output(&run->buffer, run->output);
+}
+
+static int open_outputs(struct run *run)
+{
+    const struct options *options = run->options;
+    const char *page = options->report;
+
+    if (output_open(options->output, &run->output) != 0)
+        return 0;
+    run->buffer = buffer_into(drain_to_output, run->output);
+    if (!page)
+        return 1;
+    if (output_open(strcmp(page, "-") == 0 ? NULL : page, &run->page) != 0)
+        return 0;
+    run->page_buffer = buffer_into(drain_to_output, run->page);
+    record_remarks(&run->remarks);
+    return 1;
 }
 
 int run_sim(int argc, char **argv)
@@ -283,15 +358,18 @@ int run_sim(int argc, char **argv)
     if (status)
         goto done;
     status = EXIT_BAD;
-    if (!format_is_available(options.format) || !make_tallies(&run) || output_open(options.output, &run.output) != 0)
+    if (!format_is_available(options.format) || !make_tallies(&run) || !open_outputs(&run))
         goto done;
-    run.buffer = buffer_into(drain_to_output, run.output);
     if (simulate(&run) == 0)
         status = EXIT_SUCCESS;
 done:
     progress_stop();
+    record_remarks(NULL);
     buffer_free(&run.buffer);
     output_close(run.output);
+    buffer_free(&run.page_buffer);
+    output_close(run.page);
+    buffer_free(&run.remarks);
     wm_tally_free(run.groups);
     wm_tally_free(run.opcodes);
     wm_arch_close(run.arch);

@@ -233,13 +233,12 @@ static void numbers_heading(struct buffer *out)
                   EACH_WIDTH, "wavefr.", IDEAL_WIDTH, "ideal", EFFICIENCY_WIDTH, "effic.", WAYS_WIDTH, "ways");
 }
 
-/* One tag wavefront a request, unless the bytes need more lines than one can take. */
-static uint64_t ideal_tag_wavefronts(const struct geometry *geometry, const struct numbers *numbers)
+uint64_t ideal_tag_wavefronts(const struct geometry *geometry, const uint64_t sums[WM_COUNTERS])
 {
     uint64_t each = geometry->tag_wavefront_sectors;
-    uint64_t by_bytes = (numbers->sums[WM_SECTORS_IDEAL] + each - 1) / each;
+    uint64_t by_bytes = (sums[WM_SECTORS_IDEAL] + each - 1) / each;
 
-    return by_bytes > numbers->sums[WM_REQUESTS] ? by_bytes : numbers->sums[WM_REQUESTS];
+    return by_bytes > sums[WM_REQUESTS] ? by_bytes : sums[WM_REQUESTS];
 }
 
 static void say_ways(uint64_t ways, struct buffer *out)
@@ -266,7 +265,7 @@ static void numbers_line(const struct geometry *geometry, enum side side, const 
         table_ratio(sums[WM_SECTORS], sums[WM_REQUESTS], EACH_WIDTH, out);
         table_ratio(sums[WM_SECTORS_IDEAL], sums[WM_REQUESTS], IDEAL_WIDTH, out);
         table_ratio(sums[WM_TAG_WAVEFRONTS], sums[WM_REQUESTS], EACH_WIDTH, out);
-        table_ratio(ideal_tag_wavefronts(geometry, numbers), sums[WM_REQUESTS], IDEAL_WIDTH, out);
+        table_ratio(ideal_tag_wavefronts(geometry, sums), sums[WM_REQUESTS], IDEAL_WIDTH, out);
         table_percent(sums[WM_SECTORS_IDEAL], sums[WM_SECTORS], EFFICIENCY_WIDTH, out);
         buffer_printf(out, "%*s", WAYS_WIDTH, "-");
     }
