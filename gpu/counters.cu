@@ -168,7 +168,7 @@ int counters_open(int device, const char *const *names, size_t count, size_t ran
 
         counters->names[i] = (char *)malloc(size);
         if (counters->names[i])
-            snprintf(counters->names[i], size, "%s.sum", names[i]);
+            snprintf(counters->names[i], size, "%s%s", names[i], strchr(names[i], '.') ? "" : ".sum");
         else
             is_complete = 0;
     }
