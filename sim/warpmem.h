@@ -319,6 +319,39 @@ enum wm_exactness {
 /* Never fails: WM_EXACT also for a counter that has no meaning for the opcode (it is 0). */
 enum wm_exactness wm_arch_exactness(const wm_arch *arch, const struct wm_opcode *opcode, enum wm_counter counter);
 
+/* ------------------------------------------------------------------------------------------------------------ cycles */
+
+/* What bounds the rate at which an SM serves an access: the unit that is busy longest. */
+enum wm_bound {
+    WM_BOUND_NONE = 0,       /* nothing of L1 or shared memory: constants, or no instruction at all */
+    WM_BOUND_ISSUE = 1,      /* handing instructions, addresses and values to stores to the memory pipe */
+    WM_BOUND_SHARED = 2,     /* passes of the data stage for shared memory: bank conflicts */
+    WM_BOUND_DATA = 3,       /* passes of the data stage for lines of L1 */
+    WM_BOUND_TAG = 4,        /* passes of the tag stage: too many lines, or lines in one tag bank */
+    WM_BOUND_WRITE_BACK = 5, /* results on their way to the registers: wide lanes */
+    WM_BOUND_L2 = 6,         /* requests to L2 and sectors from or to it, as one SM can send and take them */
+    WM_BOUND_ATOMIC = 7      /* the atomic units of L2 */
+};
+
+/* "nothing", "issue", "shared data", "L1 data", "tags", "write-back", "L2", "L2 atomics"; NULL for other values. */
+const char *wm_bound_text(enum wm_bound bound);
+
+/* What one execution of an access takes, in cycles of the SM's clock. */
+struct wm_cycles {
+    double throughput; /* per execution where 32 warps of one block issue it back to back, on an SM by itself. With
+                          WM_L1_HIT all of them on the same lines, which lie in L1 (or, past L1, in L2); with WM_L1_MISS
+                          each on lines of its own, in L2 but not in L1 */
+    double latency;    /* from its issue to that of an instruction that uses its result, one warp; 0: it has no result */
+    enum wm_bound bound; /* what bounds throughput */
+    enum wm_exactness exactness; /* of throughput: never WM_EXACT. WM_BY_DOCUMENT and WM_BY_ASSUMPTION: the rates are those
+                          of another GPU; WM_APPROXIMATE: this kind of access was measured, and is often far from it */
+};
+
+/* The cycles of *access, whose counts are *counts (from wm_model() with the same arch). WM_E_ARGUMENT: a NULL pointer, or
+ * the opcode is not valid. */
+enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
+                         struct wm_cycles *out);
+
 /* ----------------------------------------------------------------------------------------------------------- readers */
 
 enum wm_format {
@@ -556,6 +589,18 @@ enum wm_status wm_tally_merge(wm_tally *into, const wm_tally *from);
 
 /* Row number index, in the order in which groups first appeared; lives until the tally changes. NULL: no more rows. */
 const struct wm_tally_row *wm_tally_row_at(const wm_tally *tally, size_t index);
+
+/* What a row's accesses keep one SM busy with. */
+struct wm_row_cycles {
+    double cycles;         /* at least; of the unit that is busy longest: accesses of a row may overlap in different units */
+    double ideal;          /* the same if all accesses had their ideal counts: no bank conflict, no wasted sector */
+    enum wm_bound bound;
+    enum wm_bound ideal_bound;
+};
+
+/* The cycles of all executions of a row, one after the other on one SM. Where opcodes are merged, what depends on them
+ * (issue, write-back) is left out. WM_E_ARGUMENT: a NULL pointer. */
+enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row, struct wm_row_cycles *out);
 
 void wm_tally_free(wm_tally *tally);
 

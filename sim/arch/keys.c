@@ -21,6 +21,8 @@
         .name = key, .unit = "flag", .kind = WMI_FLAG, .max = 1, .offset = offsetof(struct wm_profile, field),         \
         .bytes = sizeof(((struct wm_profile *)0)->field), .effects = what                                              \
     }
+/* A rate or a latency: no counter depends on it. */
+#define TIME(key, field) NUMBER(key, "cycles/100", 0, 1000000, field, 0)
 /* One key for each access width. */
 #define WIDTH(key, key_unit, low, high, power, field, width, log2_width, what)                                         \
     {                                                                                                                  \
@@ -82,6 +84,21 @@ const struct wmi_rule wmi_rules[] = {
     POWER("local.block_bytes", "bytes", 1, 1U << 24, local_block_bytes, WMI_LOCAL),
     FLAG("generic.in_l1", generic_in_l1, WMI_GENERIC),
     FLAG("const.in_l1", const_in_l1, WMI_CONST),
+
+    TIME("time.issue_shared", time_issue_shared),
+    TIME("time.issue_load", time_issue_load),
+    TIME("time.issue_store", time_issue_store),
+    TIME("time.issue_copy", time_issue_copy),
+    TIME("time.issue_word", time_issue_word),
+    TIME("time.pass", time_pass),
+    TIME("time.write_back", time_write_back),
+    TIME("time.l2_request", time_l2_request),
+    TIME("time.l2_read", time_l2_read),
+    TIME("time.l2_write", time_l2_write),
+    TIME("latency.shared", latency_shared),
+    TIME("latency.l1", latency_l1),
+    TIME("latency.l2", latency_l2),
+    TIME("latency.atomic", latency_atomic),
 
     NUMBER("global.address_bits", "bits", 32, 48, address_bits, 0),
     POWER("global.max_width_bytes", "bytes", 16, 32, max_width_bytes, 0),

@@ -51,6 +51,21 @@ struct wm_profile {
     uint32_t local_block_bytes;       /* local.block_bytes: of a thread, whose lines' tag banks do not depend on the window */
     uint32_t generic_in_l1;           /* generic.in_l1: as local_in_l1, addresses as they are */
     uint32_t const_in_l1;             /* const.in_l1: likewise */
+    /* rates and latencies, of model/cycles.c: hundredths of a cycle of one SM */
+    uint32_t time_issue_shared;       /* time.issue_shared: handing over an instruction on shared memory */
+    uint32_t time_issue_load;         /* time.issue_load: a load through L1, with its addresses of 64 bits */
+    uint32_t time_issue_store;        /* time.issue_store: likewise what brings values: a store, an atomic */
+    uint32_t time_issue_copy;         /* time.issue_copy: a cp.async */
+    uint32_t time_issue_word;         /* time.issue_word: each 4 bytes of a lane's value to store */
+    uint32_t time_pass;               /* time.pass: a pass of the data stage or of the tag stage */
+    uint32_t time_write_back;         /* time.write_back: each 4 bytes of a lane's result, to the registers */
+    uint32_t time_l2_request;         /* time.l2_request: a request from an SM to L2 */
+    uint32_t time_l2_read;            /* time.l2_read: a sector from L2 */
+    uint32_t time_l2_write;           /* time.l2_write: a sector to L2, beside its request */
+    uint32_t latency_shared;          /* latency.shared: a load of shared memory of one pass */
+    uint32_t latency_l1;              /* latency.l1: a load that hits L1, of one tag and one data wavefront */
+    uint32_t latency_l2;              /* latency.l2: a load of one sector that misses L1 and hits L2 */
+    uint32_t latency_atomic;          /* latency.atomic: an atomic on global memory, of one lane */
     /* instructions and limits */
     uint32_t address_bits;            /* global.address_bits: virtual addresses lie below 2^bits */
     uint32_t max_width_bytes;         /* global.max_width_bytes: widest access of a lane: 16 or 32 */
