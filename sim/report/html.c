@@ -27,8 +27,8 @@ static void cost(const struct html_page *page, struct html_row *out)
 
     (void)page;
     out->cycles = (double)row->sums[WM_SHARED_WAVEFRONTS] + (double)row->sums[WM_TAG_WAVEFRONTS];
-    out->wasted = excess(row, WM_SHARED_WAVEFRONTS, WM_SHARED_WAVEFRONTS_IDEAL) +
-                  excess(row, WM_TAG_WAVEFRONTS, WM_REQUESTS);
+    out->wasted =
+        excess(row, WM_SHARED_WAVEFRONTS, WM_SHARED_WAVEFRONTS_IDEAL) + excess(row, WM_TAG_WAVEFRONTS, WM_REQUESTS);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -92,31 +92,46 @@ static int collect_rows(struct html_page *page)
     return 1;
 }
 
-static int collect_kernels(struct html_page *page)
+/* Sums of rows that are in order of their kernels' names. The rows get the number that their kernel has in that order. */
+static void sum_kernels(struct html_page *page, struct html_row *const *by_name)
 {
-    struct html_row **by_name = calloc(page->row_count + 1, sizeof *by_name);
     struct html_kernel *kernel = NULL;
 
-    page->kernels = calloc(page->row_count + 1, sizeof *page->kernels);
-    if (!by_name || !page->kernels) {
-        free(by_name);
-        return 0;
-    }
-    for (size_t i = 0; i < page->row_count; i++)
-        by_name[i] = &page->rows[i];
-    qsort(by_name, page->row_count, sizeof *by_name, compare_kernel_names);
     for (size_t i = 0; i < page->row_count; i++) {
         if (!kernel || strcmp(kernel->name, by_name[i]->row->kernel) != 0) {
-            kernel = &page->kernels[page->kernel_count++];
+            kernel = &page->kernels[page->kernel_count];
             kernel->name = by_name[i]->row->kernel;
+            kernel->by_name = page->kernel_count++;
         }
+        by_name[i]->kernel = kernel->by_name;
         kernel->instructions += by_name[i]->row->instructions;
         kernel->cycles += by_name[i]->cycles;
         kernel->wasted += by_name[i]->wasted;
     }
+}
+
+static int collect_kernels(struct html_page *page)
+{
+    struct html_row **by_name = calloc(page->row_count + 1, sizeof(struct html_row *));
+    size_t *numbers = calloc(page->row_count + 1, sizeof *numbers);
+    int is_good;
+
+    page->kernels = calloc(page->row_count + 1, sizeof *page->kernels);
+    is_good = by_name && numbers && page->kernels;
+    if (is_good) {
+        for (size_t i = 0; i < page->row_count; i++)
+            by_name[i] = &page->rows[i];
+        qsort(by_name, page->row_count, sizeof *by_name, compare_kernel_names);
+        sum_kernels(page, by_name);
+        qsort(page->kernels, page->kernel_count, sizeof *page->kernels, compare_kernels);
+        for (size_t i = 0; i < page->kernel_count; i++)
+            numbers[page->kernels[i].by_name] = i;
+        for (size_t i = 0; i < page->row_count; i++)
+            page->rows[i].kernel = numbers[page->rows[i].kernel];
+    }
     free(by_name);
-    qsort(page->kernels, page->kernel_count, sizeof *page->kernels, compare_kernels);
-    return 1;
+    free(numbers);
+    return is_good;
 }
 
 /* -------------------------------------------------------------------------------------------------- frame and summary */
@@ -255,9 +270,7 @@ static void tiles(struct html_page *page)
     ideal_tile(page, "Shared wavefronts needed", WM_SHARED_WAVEFRONTS, WM_SHARED_WAVEFRONTS_IDEAL, "wavefronts");
     buffer_clear(&value);
     table_count(instructions, 0, &value);
-    buffer_clear(&page->text);
-    buffer_printf(&page->text, "warp instructions, in %zu row%s", page->row_count, page->row_count == 1 ? "" : "s");
-    tile("Executed", buffer_text(&value), buffer_text(&page->text), out);
+    tile("Executed", buffer_text(&value), "warp instructions", out);
     buffer_puts(out, "</dl>\n");
     if (value.failed)
         out->failed = value.failed;
@@ -291,13 +304,12 @@ static void count_note(void *context, enum wm_exactness exactness, const char *t
         *(int *)context = (int)exactness;
 }
 
-static void summary(struct html_page *page)
+/* What a reader has to know before believing the numbers. */
+static void trust(const struct html_page *page)
 {
     int worst = WM_EXACT;
     struct buffer *out = page->out;
 
-    buffer_puts(out, "<section aria-label=\"Summary\">\n");
-    tiles(page);
     if (!notes_walk(page->report->lines, count_note, &worst))
         out->failed = BUFFER_NO_MEMORY;
     buffer_puts(out, "<p class=\"trust\">");
@@ -307,8 +319,17 @@ static void summary(struct html_page *page)
     else
         buffer_puts(out, "Not every counter on this page is exact. ");
     buffer_puts(out, "Cycles are a prediction. <a href=\"#exactness\">What is exact, and what is not</a></p>\n");
+}
+
+static void summary(struct html_page *page)
+{
+    buffer_puts(page->out, "<section aria-label=\"Summary\">\n");
+    if (page->row_count) {
+        tiles(page);
+        trust(page);
+    }
     remarks(page);
-    buffer_puts(out, "</section>\n");
+    buffer_puts(page->out, "</section>\n");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- sections */
@@ -324,7 +345,9 @@ static void kernels(struct html_page *page)
         most = page->kernels[i].cycles > most ? page->kernels[i].cycles : most;
     buffer_puts(out, "<section>\n<h2 id=\"kernels\">Kernels</h2>\n"
                      "<div class=\"scroll\" role=\"region\" aria-labelledby=\"kernels\" tabindex=\"0\">\n"
-                     "<table class=\"sortable\">\n<thead>\n<tr><th scope=\"col\" data-sort=\"text\">Kernel</th>"
+                     "<table class=\"sortable\">\n<thead>\n<tr>"
+                     "<th scope=\"col\" class=\"n\" data-sort=\"number\">No.</th>"
+                     "<th scope=\"col\" data-sort=\"text\">Kernel</th>"
                      "<th scope=\"col\" class=\"n\" data-sort=\"number\" aria-sort=\"descending\">Wasted cycles</th>"
                      "<th scope=\"col\" class=\"n\" data-sort=\"number\">Cycles</th>"
                      "<td class=\"b\"></td>"
@@ -332,7 +355,9 @@ static void kernels(struct html_page *page)
     for (size_t i = 0; i < page->kernel_count; i++) {
         const struct html_kernel *kernel = &page->kernels[i];
 
-        buffer_puts(out, "<tbody><tr><th scope=\"row\" class=\"code name\">");
+        buffer_printf(out,
+                      "<tbody id=\"kernel-%zu\"><tr><td class=\"n\">%zu</td><th scope=\"row\" class=\"code name\">",
+                      i + 1, i + 1);
         html_text(kernel_name(kernel->name), out);
         buffer_puts(out, "</th><td class=\"n\">");
         html_cycles(kernel->wasted, out);
@@ -349,30 +374,34 @@ static void kernels(struct html_page *page)
 
 struct totals_writer {
     struct buffer *out;
-    int is_open; /* the row of the line before */
+    struct totals_line line;
+    int is_open; /* the row of the line before, whose numbers are still to come */
 };
 
-/* A note belongs into the row before it: rows are closed late. */
+/* A note belongs below the name of the line before it: numbers are written late. */
 static void end_total(struct totals_writer *writer)
 {
-    if (writer->is_open)
-        buffer_puts(writer->out, "</th></tr>\n");
+    struct buffer *out = writer->out;
+
+    if (!writer->is_open)
+        return;
+    buffer_puts(out, "</th><td class=\"n\">");
+    table_count(writer->line.count, 0, out);
+    buffer_puts(out, "</td><td class=\"n\">");
+    if (writer->line.has_waste)
+        table_percent(writer->line.waste, writer->line.count, 0, out);
+    buffer_puts(out, "</td></tr>\n");
     writer->is_open = 0;
 }
 
 static void total(void *context, const struct totals_line *line)
 {
     struct totals_writer *writer = context;
-    struct buffer *out = writer->out;
 
     end_total(writer);
-    buffer_puts(out, "<tr><td class=\"n\">");
-    table_count(line->count, 0, out);
-    buffer_puts(out, "</td><td class=\"n\">");
-    if (line->has_waste)
-        table_percent(line->waste, line->count, 0, out);
-    buffer_puts(out, "</td><th scope=\"row\" class=\"code\">");
-    html_text(line->name, out);
+    buffer_puts(writer->out, "<tr><th scope=\"row\" class=\"code\">");
+    html_text(line->name, writer->out);
+    writer->line = *line;
     writer->is_open = 1;
 }
 
@@ -387,14 +416,13 @@ static void total_note(void *context, const char *text)
 
 static void totals(struct html_page *page)
 {
-    struct totals_writer writer = {page->out, 0};
+    struct totals_writer writer = {.out = page->out};
     const struct totals_sink sink = {&writer, total, total_note};
 
-    buffer_puts(page->out,
-                "<section>\n<h2 id=\"totals\">Totals, under Nsight Compute&#39;s names</h2>\n"
-                "<div class=\"scroll\" role=\"region\" aria-labelledby=\"totals\" tabindex=\"0\">\n<table>\n"
-                "<thead><tr><th scope=\"col\" class=\"n\">Count</th><th scope=\"col\" class=\"n\">Above the ideal</th>"
-                "<th scope=\"col\">Metric</th></tr></thead>\n<tbody>\n");
+    buffer_puts(page->out, "<section>\n<h2 id=\"totals\">Totals, under Nsight Compute&#39;s names</h2>\n"
+                           "<div class=\"scroll\" role=\"region\" aria-labelledby=\"totals\" tabindex=\"0\">\n<table>\n"
+                           "<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" class=\"n\">Count</th>"
+                           "<th scope=\"col\" class=\"n\">Above the ideal</th></tr></thead>\n<tbody>\n");
     totals_walk(page->report->lines, &sink);
     end_total(&writer);
     buffer_puts(page->out, "</tbody>\n</table>\n</div>\n</section>\n");
@@ -457,10 +485,11 @@ static void provenance(struct html_page *page)
                   counts[WM_DOCUMENTED], counts[WM_ASSUMED]);
     if (!counts[WM_ASSUMED])
         return;
-    buffer_puts(out, "<details>\n<summary>What is assumed, and why</summary>\n"
-                     "<div class=\"scroll\" role=\"region\" aria-label=\"Assumed numbers\" tabindex=\"0\">\n"
-                     "<table class=\"keys\">\n<thead><tr><th scope=\"col\">Key</th><th scope=\"col\" class=\"n\">Value</th>"
-                     "<th scope=\"col\">Where it comes from</th></tr></thead>\n<tbody>\n");
+    buffer_puts(out,
+                "<details>\n<summary>What is assumed, and why</summary>\n"
+                "<div class=\"scroll\" role=\"region\" aria-label=\"Assumed numbers\" tabindex=\"0\">\n"
+                "<table class=\"keys\">\n<thead><tr><th scope=\"col\">Key</th><th scope=\"col\" class=\"n\">Value</th>"
+                "<th scope=\"col\">Where it comes from</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; wm_arch_key_at(arch, i, &key) == WM_OK; i++) {
         if (key.provenance == WM_ASSUMED)
             key_row(&key, wm_arch_name(arch), out);
@@ -501,10 +530,11 @@ static void reading(struct html_page *page)
     term("Sectors",
          "Pieces of 32 bytes that a request asks for; ideal: the fewest that could hold the distinct bytes asked for.",
          out);
-    term("Wavefronts",
-         "Passes, of the data stage for shared memory and of the tag stage for other memory; ideal: the fewest that any "
-         "placement of those bytes needs.",
-         out);
+    term(
+        "Wavefronts",
+        "Passes, of the data stage for shared memory and of the tag stage for other memory; ideal: the fewest that any "
+        "placement of those bytes needs.",
+        out);
     term("Efficiency", "The ideal as a share of the sectors; in shared memory, of the wavefronts.", out);
     term("Ways", "The most passes that one phase of a shared access needs; more than 1 is a bank conflict.", out);
     buffer_puts(out, "</dl>\n</section>\n");
@@ -535,14 +565,13 @@ void html_report(const struct html_report *report, struct buffer *out)
     buffer_puts(out, "<main>\n");
     summary(&page);
     if (page.row_count) {
+        kernels(&page);
         html_lines(&page);
         html_sources(&page);
-        kernels(&page);
         totals(&page);
-    }
-    exactness(&page);
-    if (page.row_count)
+        exactness(&page);
         reading(&page);
+    }
     buffer_puts(out, "</main>\n");
     page_end(&page);
 done:

@@ -8,8 +8,8 @@
 struct html_report {
     const struct table_head *head;
     const struct geometry *geometry;
-    const wm_tally *lines;   /* by line */
-    const char *remarks;     /* warnings and notes of the run, a line each */
+    const wm_tally *lines; /* by line */
+    const char *remarks;   /* warnings and notes of the run, a line each */
 };
 
 /* Adds the page to out, which may drain. */
@@ -20,17 +20,18 @@ void html_report(const struct html_report *report, struct buffer *out);
 /* A row of the tally, and what it costs. */
 struct html_row {
     const struct wm_tally_row *row;
-    size_t index;     /* in the tally: the row's name in the page */
-    double cycles;    /* predicted, of all its executions */
-    double wasted;    /* of these, what the same work without waste would not take */
-    size_t kernel;    /* index among the page's kernels */
-    const char *file; /* source file; NULL where none is known */
+    size_t index;      /* in the tally: the row's name in the page */
+    double cycles;     /* predicted, of all its executions */
+    double wasted;     /* of these, what the same work without waste would not take */
+    size_t kernel;     /* index among the page's kernels */
+    const char *file;  /* source file; NULL where none is known */
     size_t file_index; /* among the page's files, where file is not NULL */
     int has_anchor;    /* its source line is shown */
 };
 
 struct html_kernel {
     const char *name;
+    size_t by_name; /* its number in order of names */
     uint64_t instructions;
     double cycles;
     double wasted;
@@ -41,7 +42,7 @@ struct html_file {
     char *text; /* NULL: it could not be read */
     size_t length;
     size_t line_count;
-    struct buffer words;  /* where it was read, or why it was not */
+    struct buffer words;    /* where it was read, or why it was not */
     struct html_row **rows; /* that name it, by line; within a line the most wasteful first */
     size_t row_count;
     double wasted;
@@ -51,7 +52,7 @@ struct html_file {
 struct html_page {
     const struct html_report *report;
     struct buffer *out;
-    struct buffer text;   /* for a moment */
+    struct buffer text; /* for a moment */
     struct buffer picture;
     struct html_row *rows; /* the most wasteful first */
     size_t row_count;

@@ -7,17 +7,26 @@
 /* What the table has to know about itself before it begins. */
 struct columns {
     int has_kernel;
-    int has_place;
+    int has_line;
+    int has_pc;
     unsigned count;
 };
 
-/* "transpose.cu:19", "0x1c0" or "" */
-static void place(const struct html_row *row, struct buffer *out)
+static int has_place(const struct columns *columns)
 {
+    return columns->has_line || columns->has_pc;
+}
+
+/* "transpose.cu:19", "0x1c0" or "". Folders do not fit into a column: they stand in the details, and above the source. */
+static void place(const struct html_row *row, int with_folder, struct buffer *out)
+{
+    const char *file = row->file;
     struct buffer text = {0};
 
+    if (file && !with_folder)
+        file = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
     if (row->row->line)
-        report_line(row->file, row->row->line, &text);
+        report_line(file, row->row->line, &text);
     else
         report_pc(row->row->pc, &text);
     html_text(buffer_text(&text), out);
@@ -31,8 +40,8 @@ static void place(const struct html_row *row, struct buffer *out)
 static void heading(const char *classes, const char *sort, const char *rows, const char *name, const char *hint,
                     struct buffer *out)
 {
-    buffer_printf(out, "<th scope=\"col\" class=\"%s\" data-sort=\"%s\"%s title=\"%s\">%s</th>", classes, sort, rows, hint,
-                  name);
+    buffer_printf(out, "<th scope=\"col\" class=\"%s\" data-sort=\"%s\"%s title=\"%s\">%s</th>", classes, sort, rows,
+                  hint, name);
 }
 
 static void headings(const struct columns *columns, struct buffer *out)
@@ -40,11 +49,15 @@ static void headings(const struct columns *columns, struct buffer *out)
     const char *both = " rowspan=\"2\"";
 
     buffer_puts(out, "<thead>\n<tr>");
-    if (columns->has_place)
-        heading("", "text", both, "Line", "source line, or the pc where no line is known", out);
-    heading("", "text", both, "Instruction", "opcode, as PTX spells it", out);
+    if (has_place(columns))
+        heading("t", "text", both,
+                !columns->has_line ? "pc"
+                : columns->has_pc  ? "Line or pc"
+                                   : "Line",
+                columns->has_line ? "source line" : "pc", out);
+    heading("t", "text", both, "Instruction", "opcode, as PTX spells it", out);
     if (columns->has_kernel)
-        heading("", "text", both, "Kernel", "kernel", out);
+        heading("t", "text", both, "Kernel", "kernel", out);
     heading("n", "number", " rowspan=\"2\" aria-sort=\"descending\"", "Wasted cycles",
             "cycles that the same work without waste would not take; a prediction", out);
     heading("n", "number", both, "Cycles", "cycles of all executions; a prediction", out);
@@ -76,7 +89,8 @@ static void ratio_cell(uint64_t sum, uint64_t n, int is_there, struct buffer *ou
     buffer_puts(out, "</td>");
 }
 
-static void memory_cells(const struct html_page *page, const struct wm_tally_row *row, int is_shared, struct buffer *out)
+static void memory_cells(const struct html_page *page, const struct wm_tally_row *row, int is_shared,
+                         struct buffer *out)
 {
     const uint64_t *sums = row->sums;
 
@@ -110,22 +124,23 @@ static void number_row(struct html_page *page, const struct html_row *row, const
 
     wm_opcode_format(&sums->opcode, opcode);
     buffer_puts(out, "<tr>");
-    if (columns->has_place) {
+    if (has_place(columns)) {
         buffer_puts(out, "<td class=\"code place\">");
         if (row->has_anchor)
             buffer_printf(out, "<a href=\"#line-%zu-%u\">", row->file_index, sums->line);
-        place(row, out);
+        place(row, 0, out);
         buffer_puts(out, row->has_anchor ? "</a></td>" : "</td>");
     }
     buffer_puts(out, "<th scope=\"row\" class=\"code\">");
     html_text(opcode, out);
+    buffer_puts(out, "</th>");
     if (columns->has_kernel) {
-        buffer_puts(out, "</th><td class=\"code kernel\">");
-        html_text(*sums->kernel ? sums->kernel : "-", out);
-        buffer_puts(out, "</td><td class=\"n w\">");
-    } else {
-        buffer_puts(out, "</th><td class=\"n w\">");
+        buffer_printf(out, "<td class=\"kernel\"><a href=\"#kernel-%zu\">%zu</a> <span class=\"code\">",
+                      row->kernel + 1, row->kernel + 1);
+        html_text(*sums->kernel ? sums->kernel : "without a name", out);
+        buffer_puts(out, "</span></td>");
     }
+    buffer_puts(out, row->wasted > 0 ? "<td class=\"n w\">" : "<td class=\"n z\">");
     html_cycles(row->wasted, out);
     buffer_puts(out, "</td><td class=\"n\">");
     html_cycles(row->cycles, out);
@@ -183,7 +198,7 @@ static void counters(const struct wm_tally_row *row, struct buffer *out)
 {
     buffer_puts(out, "<table class=\"counters\">\n<thead><tr><th scope=\"col\">Counter</th>"
                      "<th scope=\"col\" class=\"n\">Worst access</th><th scope=\"col\" class=\"n\">All</th>"
-                     "<th scope=\"col\"></th></tr></thead>\n<tbody>\n");
+                     "<td></td></tr></thead>\n<tbody>\n");
     for (int c = 0; c < WM_COUNTERS; c++) {
         if (!row->sums[c])
             continue;
@@ -201,6 +216,13 @@ static void details(struct html_page *page, const struct html_row *row)
 {
     struct buffer *out = page->out;
 
+    if (row->row->line || page->kernel_count > 1) {
+        buffer_puts(out, "<p class=\"code\">");
+        place(row, 1, out);
+        buffer_puts(out, row->row->line || row->row->pc != WM_NO_PC ? " in " : "In ");
+        html_text(*row->row->kernel ? row->row->kernel : "a kernel without a name", out);
+        buffer_puts(out, "</p>\n");
+    }
     buffer_clear(&page->text);
     if (access_text(&row->row->worst, &page->text)) {
         buffer_puts(out, "<p>The worst access, as a trace has it:</p>\n<pre class=\"access\">");
@@ -246,16 +268,19 @@ void html_lines(struct html_page *page)
     struct buffer *out = page->out;
 
     for (size_t i = 0; i < page->rows_shown; i++) {
-        if (page->rows[i].row->line || page->rows[i].row->pc != WM_NO_PC)
-            columns.has_place = 1;
+        if (page->rows[i].row->line)
+            columns.has_line = 1;
+        else if (page->rows[i].row->pc != WM_NO_PC)
+            columns.has_pc = 1;
     }
-    columns.count += (unsigned)(columns.has_kernel + columns.has_place);
-    buffer_puts(out, "<section>\n<h2 id=\"lines\">Lines</h2>\n"
-                     "<p class=\"legend\"><span class=\"bar\" aria-hidden=\"true\"><i class=\"w\"></i></span> wasted cycles "
-                     "<span class=\"bar\" aria-hidden=\"true\"><i class=\"u\"></i></span> other cycles, both predicted. "
-                     "The words below a line open to what its worst access looks like.</p>\n"
-                     "<div class=\"scroll\" role=\"region\" aria-labelledby=\"lines\" tabindex=\"0\">\n"
-                     "<table class=\"sortable lines\">\n");
+    columns.count += (unsigned)(columns.has_kernel + has_place(&columns));
+    buffer_puts(out,
+                "<section>\n<h2 id=\"lines\">Lines</h2>\n"
+                "<p class=\"legend\"><span class=\"bar\" aria-hidden=\"true\"><i class=\"w\"></i></span> wasted cycles "
+                "<span class=\"bar\" aria-hidden=\"true\"><i class=\"u\"></i></span> other cycles, both predicted. "
+                "The words below a line open to what its worst access looks like.</p>\n"
+                "<div class=\"scroll\" role=\"region\" aria-labelledby=\"lines\" tabindex=\"0\">\n"
+                "<table class=\"sortable lines\">\n");
     headings(&columns, out);
     for (size_t i = 0; i < page->rows_shown; i++) {
         buffer_printf(out, "<tbody id=\"row-%zu\">\n", page->rows[i].index);

@@ -8,9 +8,9 @@
         var cell = body.rows[0].cells[column];
         var text = cell ? cell.textContent.trim() : "";
         if (kind === "text") {
-            return text;
+            return text || null;
         }
-        // a number with separators and a unit; what has none comes last
+        // a number with separators and a unit
         var number = parseFloat(text.replace(/^< /, "").replace(/,/g, ""));
         return isNaN(number) ? null : number;
     }
@@ -23,6 +23,7 @@
         });
         rows.sort(function (a, b) {
             var order;
+            // what has no value comes last, either way
             if (a.value === null || b.value === null) {
                 order = (a.value === null ? 1 : 0) - (b.value === null ? 1 : 0);
                 return order || a.index - b.index;

@@ -14,7 +14,7 @@
 #define MOST_SOURCE_BYTES ((off_t)16 << 20)
 
 /* Files up to so many lines are shown whole; of others, so many lines around each that was measured. */
-#define WHOLE_FILE_LINES 80
+#define WHOLE_FILE_LINES 40
 #define CONTEXT_LINES 10
 
 /* Files in the page, and lines of all of them together. */
@@ -387,10 +387,13 @@ static void file_heading(struct html_page *page, size_t file_index)
         buffer_puts(out, "</p>\n");
     }
     if (last > file->line_count)
-        buffer_printf(out, "<p class=\"warning\">The file has %zu lines, but the input speaks of line %u: it is not the "
-                           "source that was compiled.</p>\n", file->line_count, last);
+        buffer_printf(out,
+                      "<p class=\"warning\">The file has %zu lines, but the input speaks of line %u: it is not the "
+                      "source that was compiled.</p>\n",
+                      file->line_count, last);
     else if (!file->last_shown || !file->rows[file->row_count - 1]->has_anchor)
-        buffer_puts(out, "<p class=\"note\">Not all of its lines that were measured are shown: the page has too many.</p>\n");
+        buffer_puts(
+            out, "<p class=\"note\">Not all of its lines that were measured are shown: the page has too many.</p>\n");
 }
 
 void html_sources(struct html_page *page)
