@@ -12,6 +12,12 @@
 // Cycles between two accesses of a launch, so that the units are done with one before the next comes.
 #define PAUSE_CYCLES 600
 
+// Words of local memory that a lane's widest access has: each lies in a line of its own.
+#define LOCAL_WORDS 4
+
+// What addresses are moved by (PLAN_PAGE_BYTES).
+#define PAGE_BYTES (UINT64_C(1) << 21)
+
 struct gpu {
     struct gpu_info info;
     char *memory;
@@ -31,12 +37,13 @@ static int fail(cudaError_t error, const char *what, char *message)
     return -1;
 }
 
-static int find_device(int device, char *message)
+static int find_device(int device, int *devices, char *message)
 {
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     int driver = 0;
 
+    *devices = count;
     cudaDriverGetVersion(&driver);
     if (error == cudaErrorInsufficientDriver && driver)
         snprintf(message, GPU_MESSAGE_SIZE,
@@ -100,12 +107,14 @@ static int read_info(int device, struct gpu_info *info, char *message)
     return 0;
 }
 
-// A buffer that begins at a multiple of its size, so that offsets in it have the low bits of addresses.
+// A buffer. One of a power of two begins at a multiple of its size, so that offsets in it have the low bits of addresses:
+// that takes twice the memory. Where there is not so much, and for other sizes, it begins at a page.
 static int take_buffer(struct gpu *gpu, uint64_t bytes, char *message)
 {
     size_t available = 0, total = 0;
     cudaError_t error = cudaMemGetInfo(&available, &total);
     const int is_asked_for = bytes != 0;
+    uint64_t alignment;
 
     if (error)
         return fail(error, "the GPU's memory cannot be asked for", message);
@@ -113,15 +122,16 @@ static int take_buffer(struct gpu *gpu, uint64_t bytes, char *message)
         bytes = UINT64_C(4) << 30;
     while (!is_asked_for && bytes > (UINT64_C(1) << 28) && 2 * bytes > available / 2)
         bytes /= 2;
-    error = cudaMalloc(&gpu->memory, 2 * bytes);
+    alignment = bytes & (bytes - 1) || 2 * bytes > available ? PAGE_BYTES : bytes;
+    error = cudaMalloc(&gpu->memory, bytes + alignment);
     if (!error)
         error = cudaMalloc(&gpu->cycles, 64 * sizeof *gpu->cycles);
     if (error) {
-        snprintf(message, GPU_MESSAGE_SIZE, "a buffer of twice %llu MiB does not fit in the GPU's memory: %zu MiB are free",
+        snprintf(message, GPU_MESSAGE_SIZE, "a buffer of %llu MiB does not fit in the GPU's memory: %zu MiB are free",
                  (unsigned long long)(bytes >> 20), available >> 20);
         return -1;
     }
-    gpu->info.buffer = ((uint64_t)gpu->memory + bytes - 1) & ~(bytes - 1);
+    gpu->info.buffer = ((uint64_t)gpu->memory + alignment - 1) & ~(alignment - 1);
     gpu->info.buffer_bytes = bytes;
     error = cudaMemset((void *)gpu->info.buffer, 0, bytes);
     if (!error)
@@ -137,7 +147,7 @@ int gpu_open(int device, uint64_t buffer_bytes, struct gpu **out, char message[G
         gpu->parameters = (struct gpu_parameters *)calloc(1, sizeof *gpu->parameters);
     if (!gpu || !gpu->parameters) {
         snprintf(message, GPU_MESSAGE_SIZE, "out of memory");
-    } else if (find_device(device, message) == 0 && read_info(device, &gpu->info, message) == 0 &&
+    } else if (find_device(device, &gpu->info.devices, message) == 0 && read_info(device, &gpu->info, message) == 0 &&
                take_buffer(gpu, buffer_bytes, message) == 0) {
         gpu->parameters->buffer = gpu->info.buffer;
         gpu->parameters->cycles = gpu->cycles;
@@ -171,7 +181,7 @@ static int has(const struct gpu *gpu, size_t n)
 const char *gpu_instruction(const struct gpu *gpu, size_t n)
 {
     for (size_t i = 1; kernels[i].name; i++) {
-        if (has(gpu, i) && n-- == 0)
+        if (has(gpu, i) && *kernels[i].name && n-- == 0)
             return kernels[i].name;
     }
     return NULL;
@@ -181,6 +191,22 @@ int gpu_find(const struct gpu *gpu, const char *name)
 {
     for (size_t i = 0; kernels[i].name && i < GPU_INSTRUCTIONS; i++) {
         if (has(gpu, i) && strcmp(kernels[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+int gpu_warmer(const struct gpu *gpu, int instruction)
+{
+    enum kernel_space space = kernels[instruction].space;
+
+    (void)gpu;
+    if (space == KERNEL_IN_generic)
+        space = KERNEL_IN_global;
+    if (space != KERNEL_IN_global && space != KERNEL_IN_local && space != KERNEL_IN_copy)
+        return -1;
+    for (size_t i = 1; kernels[i].name; i++) {
+        if (!*kernels[i].name && kernels[i].space == space)
             return (int)i;
     }
     return -1;
@@ -221,7 +247,7 @@ static int wants_shared(const struct gpu *gpu, enum kernel_space space)
     }
 }
 
-int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *records, unsigned count,
+int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *records, unsigned count, int is_warm,
                char message[GPU_MESSAGE_SIZE])
 {
     const struct kernel *kernel = &kernels[instruction];
@@ -237,6 +263,7 @@ int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *record
     gpu->is_divided = is_divided;
     gpu->parameters->count = count;
     gpu->parameters->pause = PAUSE_CYCLES;
+    gpu->parameters->warm = !is_warm ? 0 : kernel->space == KERNEL_IN_local ? LOCAL_WORDS : 1;
     memcpy(gpu->parameters->record, records, count * sizeof *records);
     if (!error)
         error = cudaLaunchKernel(kernel->function, dim3(1), dim3(32), arguments, is_divided ? gpu->info.shared_bytes : 0, 0);

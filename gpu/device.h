@@ -31,6 +31,8 @@ struct gpu_parameters {
     uint64_t zero;   /* 0, which the compiler does not know */
     uint32_t count;  /* records, or repetitions of record 0 by a timing kernel */
     uint32_t pause;  /* cycles to wait after each record */
+    uint32_t warm;   /* words that a lane loads into L1 before each record, from its address on; 0: none */
+    uint32_t reserved;
     struct gpu_record record[GPU_RECORDS];
 };
 
@@ -40,8 +42,9 @@ struct gpu_info {
     int driver;            /* the CUDA version of the driver, 1000 * major + 10 * minor */
     int runtime;           /* likewise of the runtime that this program is linked with */
     char driver_text[64];  /* the driver's own version, "" if not known */
-    uint64_t buffer;       /* address: a multiple of buffer_bytes */
-    uint64_t buffer_bytes; /* a power of two */
+    int devices;           /* GPUs of this machine */
+    uint64_t buffer;       /* address: a multiple of buffer_bytes where that is a power of two and memory was enough, */
+    uint64_t buffer_bytes; /* else of 2 MiB */
     uint32_t shared_bytes, local_bytes, const_bytes;
 };
 
@@ -50,7 +53,7 @@ struct gpu;
 /* Numbers of instructions lie below. */
 #define GPU_INSTRUCTIONS 512
 
-/* Takes device number `device` and a buffer of buffer_bytes (0: as fits, 4 GiB at most). 0: done; else message says what
+/* Takes device number `device` and a buffer of buffer_bytes, a multiple of 2 MiB (0: as fits, 4 GiB at most). 0: done; else message says what
  * is wrong in one line. */
 int gpu_open(int device, uint64_t buffer_bytes, struct gpu **out, char message[GPU_MESSAGE_SIZE]);
 const struct gpu_info *gpu_info(const struct gpu *gpu);
@@ -64,8 +67,11 @@ const char *gpu_instruction_name(int instruction);
 /* Offsets that an instruction can be given lie below *limit; a copy's shared ones below *shared (else 0). */
 void gpu_bounds(const struct gpu *gpu, int instruction, uint64_t *limit, uint64_t *shared);
 
-/* Starts a launch of one warp that executes the records, one after the other. */
-int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *records, unsigned count,
+/* The kernel that does no more than bring the lines of an instruction's records into L1; -1: nothing of it goes to L1. */
+int gpu_warmer(const struct gpu *gpu, int instruction);
+
+/* Starts a launch of one warp that executes the records, one after the other; is_warm: each with its lines in L1. */
+int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *records, unsigned count, int is_warm,
                char message[GPU_MESSAGE_SIZE]);
 /* Waits for all launches. */
 int gpu_wait(struct gpu *gpu, char message[GPU_MESSAGE_SIZE]);
@@ -82,8 +88,8 @@ int gpu_time(int instruction, struct gpu_parameters *parameters, int shared_byte
 
 struct counters;
 
-/* Prepares counters, summed over the GPU, of the current device, for at most `ranges` launches at a time. -1: they cannot
- * be read, and message says why and what helps. */
+/* Prepares counters, summed over the GPU unless a name ends in another suffix (".max"), of the current device, for at most
+ * `ranges` launches at a time. -1: they cannot be read, and message says why and what helps. */
 int counters_open(int device, const char *const *names, size_t count, size_t ranges, struct counters **out,
                   char message[GPU_MESSAGE_SIZE]);
 

@@ -55,8 +55,28 @@ static __device__ __forceinline__ void pause(uint32_t cycles, uint32_t dependenc
                  : constraint(address), "r"(value), "l"(wide_value), "r"(active), "r"(destination)                     \
                  : "memory");
 
+// Loads p.warm words from address on, 4 bytes apart, and waits for them: a byte of each, with its sign, which no instruction
+// that is measured does, so that these loads can be told from them in machine code. The loop also keeps the compiler from
+// turning the condition into a predicate: an instruction without active lanes would be counted.
+#define WARM(load, address)                                                                                            \
+    if (p.warm) {                                                                                                      \
+        int32_t old = 0, sum = 0;                                                                                      \
+        _Pragma("unroll 1") for (uint32_t word = 0; word < p.warm; word++)                                             \
+        {                                                                                                              \
+            asm volatile("{ .reg .pred go; setp.ne.u32 go, %2, 0; @go " load " %0, [%1]; }"                            \
+                         : "+r"(old)                                                                                   \
+                         : "l"((address) + 4 * word), "r"(active)                                                      \
+                         : "memory");                                                                                  \
+            sum += old;                                                                                                \
+        }                                                                                                              \
+        x ^= (uint32_t)sum;                                                                                            \
+        pause(p.pause, x, p.zero);                                                                                     \
+    }
+#define WARM_global "ld.global.ca.s8"
+#define WARM_local  "ld.local.s8"
+
 #define KERNEL_global(name, text)                                                                                      \
-    BEGIN(name) EACH_RECORD RUN(text, "l", GLOBAL_ADDRESS, 0u) EACH_END END
+    BEGIN(name) EACH_RECORD WARM(WARM_global, GLOBAL_ADDRESS) RUN(text, "l", GLOBAL_ADDRESS, 0u) EACH_END END
 #define KERNEL_generic(name, text) KERNEL_global(name, text)
 #define KERNEL_shared(name, text)                                                                                      \
     BEGIN(name) EACH_RECORD RUN(text, "r", SHARED_ADDRESS, 0u) EACH_END END
@@ -66,7 +86,7 @@ static __device__ __forceinline__ void pause(uint32_t cycles, uint32_t dependenc
     uint64_t local;                                                                                                    \
     asm volatile("cvta.to.local.u64 %0, %1;" : "=l"(local) : "l"(bytes) : "memory");                                   \
     local = (local + KERNEL_LOCAL_BYTES - 1) & ~(uint64_t)(KERNEL_LOCAL_BYTES - 1);                                    \
-    EACH_RECORD RUN(text, "l", LOCAL_ADDRESS, 0u) EACH_END END
+    EACH_RECORD WARM(WARM_local, LOCAL_ADDRESS & ~(uint64_t)15) RUN(text, "l", LOCAL_ADDRESS, 0u) EACH_END END
 #define KERNEL_const(name, text)                                                                                       \
     BEGIN(name)                                                                                                        \
     uint64_t constants;                                                                                                \
@@ -75,7 +95,9 @@ static __device__ __forceinline__ void pause(uint32_t cycles, uint32_t dependenc
 #define KERNEL_copy(name, text)                                                                                        \
     BEGIN(name)                                                                                                        \
     EACH_RECORD uint64_t both = p.record[i].lane[lane];                                                                \
-    RUN(text, "l", p.buffer + (both & ((UINT64_C(1) << GPU_SHARED_SHIFT) - 1)),                                        \
+    uint64_t source = p.buffer + (both & ((UINT64_C(1) << GPU_SHARED_SHIFT) - 1));                                     \
+    WARM(WARM_global, source)                                                                                          \
+    RUN(text, "l", source,                                                                                             \
         (uint32_t)__cvta_generic_to_shared(shared_bytes) + (uint32_t)(both >> GPU_SHARED_SHIFT))                       \
     EACH_END END
 
@@ -98,7 +120,7 @@ extern "C" __global__ void kernel_nothing(const __grid_constant__ struct gpu_par
     END
 
 #define INSTRUCTION(space, id, name, since, text) KERNEL_##space(kernel_##id, text)
-INSTRUCTIONS
+INSTRUCTIONS WARMERS
 #undef INSTRUCTION
 #if HAS(80)
 #define INSTRUCTION(space, id, name, since, text) KERNEL_##space(kernel_##id, text)
@@ -117,5 +139,5 @@ INSTRUCTIONS_90
 
 #define INSTRUCTION(space, id, name, since, text) {name, since, KERNEL_IN_##space, (const void *)kernel_##id},
 extern "C" const struct kernel kernels[] = {{"", 0, KERNEL_IN_nothing, (const void *)kernel_nothing},
-                                            INSTRUCTIONS INSTRUCTIONS_80 INSTRUCTIONS_90{NULL, 0, KERNEL_IN_nothing, NULL}};
+                                            INSTRUCTIONS INSTRUCTIONS_80 INSTRUCTIONS_90 WARMERS{NULL, 0, KERNEL_IN_nothing, NULL}};
 #undef INSTRUCTION

@@ -17,7 +17,7 @@ enum kernel_space {
 };
 
 struct kernel {
-    const char *name; /* "": a kernel without a memory instruction */
+    const char *name; /* "": a kernel without an instruction of its own */
     int since;
     enum kernel_space space;
     const void *function;
@@ -151,6 +151,11 @@ const struct kernel kernels[]; /* a NULL name ends them */
 #define COPY(level, bytes)                                                                                             \
     INSTRUCTION(copy, cp_async_##level##_##bytes, "cp.async." #level "." #bytes, 80,                                   \
                 "@go cp.async." #level ".shared.global [%8], [%4], " #bytes ";")
+/* They bring lines into L1, as all others on the same space can, and do no more. */
+#define WARMERS                                                                                                        \
+    INSTRUCTION(global, warm_global, "", 0, "") INSTRUCTION(local, warm_local, "", 0, "")                              \
+    INSTRUCTION(copy, warm_copy, "", 0, "")
+
 #define INSTRUCTIONS_80 COPY(ca, 4) COPY(ca, 8) COPY(ca, 16) COPY(cg, 16)
 #define INSTRUCTIONS_90 MATRICES(st, 1, "%5") MATRICES(st, 2, "%5, %5") MATRICES(st, 4, "%5, %5, %5, %5")
 

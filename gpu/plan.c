@@ -16,6 +16,7 @@
 
 /* Free pages to try for an access's first page before its pages are placed one by one. */
 #define MOST_TRIES 512
+#define NEAR_TRIES 64 /* of these, beside its own place: lanes that are scattered over the buffer then stay so */
 
 /* ------------------------------------------------------------------------------------------------------- instruction */
 
@@ -100,6 +101,16 @@ static size_t pages_of(const struct plan_limits *limits)
     return (size_t)(limits->buffer_bytes >> PAGE_BITS);
 }
 
+static uint64_t first_page(const struct plan_limits *limits)
+{
+    return limits->buffer >> PAGE_BITS;
+}
+
+int plan_is_aligned(const struct plan_limits *limits)
+{
+    return !(limits->buffer_bytes & (limits->buffer_bytes - 1)) && limits->buffer % limits->buffer_bytes == 0;
+}
+
 enum wm_status plan_use_new(const struct plan_limits *limits, struct plan_use *out)
 {
     memset(out, 0, sizeof *out);
@@ -163,20 +174,20 @@ static unsigned page_code(const struct wm_profile *profile, uint64_t page)
     return wmi_tag_bank(profile, (page << PAGE_BITS) / profile->line_bytes);
 }
 
-/* Puts the first page to number q and the others where they differ from it in the same bits as before. */
+/* Puts the first page to number q of the buffer and the others where they differ from it in the same bits as before. */
 static int place_alike(const struct wm_profile *profile, const struct plan_limits *limits, const struct plan_use *use,
-                       size_t q, struct pages *pages)
+                       uint64_t q, struct pages *pages)
 {
-    const uint64_t first = limits->buffer >> PAGE_BITS;
+    const uint64_t first = first_page(limits);
 
-    if (page_code(profile, first | q) != page_code(profile, pages->old[0]))
+    if (page_code(profile, first + q) != page_code(profile, pages->old[0]))
         return 0;
     for (unsigned i = 0; i < pages->count; i++) {
-        const uint64_t difference = pages->old[i] ^ pages->old[0];
+        const uint64_t page = (first + q) ^ pages->old[i] ^ pages->old[0];
 
-        if (difference >= pages_of(limits) || is_used(use, q ^ (size_t)difference))
+        if (page - first >= pages_of(limits) || is_used(use, (size_t)(page - first)))
             return 0;
-        pages->new[i] = first | (q ^ difference);
+        pages->new[i] = page;
     }
     return 1;
 }
@@ -185,7 +196,7 @@ static int place_alike(const struct wm_profile *profile, const struct plan_limit
 static int place_each(const struct wm_profile *profile, const struct plan_limits *limits, struct plan_use *use,
                       struct pages *pages)
 {
-    const uint64_t first = limits->buffer >> PAGE_BITS;
+    const uint64_t first = first_page(limits);
     const size_t total = pages_of(limits);
     unsigned done = 0;
 
@@ -193,11 +204,11 @@ static int place_each(const struct wm_profile *profile, const struct plan_limits
         const unsigned code = page_code(profile, pages->old[done]);
         size_t q = 0;
 
-        while (q < total && (is_used(use, q) || page_code(profile, first | q) != code))
+        while (q < total && (is_used(use, q) || page_code(profile, first + q) != code))
             q++;
         if (q == total)
             break;
-        pages->new[done] = first | q;
+        pages->new[done] = first + q;
         set_used(use, q);
     }
     if (done == pages->count)
@@ -210,20 +221,35 @@ static int place_each(const struct wm_profile *profile, const struct plan_limits
     return 0;
 }
 
+/* The smallest power of two of pages that the buffer lies in, aligned. */
+static uint64_t window_of(const struct plan_limits *limits)
+{
+    const uint64_t first = first_page(limits), last = first + pages_of(limits) - 1;
+    uint64_t window = 1;
+
+    while (first / window != last / window)
+        window *= 2;
+    return window;
+}
+
 static int place_pages(const struct wm_profile *profile, const struct plan_limits *limits, struct plan_use *use,
                        struct pages *pages)
 {
-    const size_t total = pages_of(limits);
-    const size_t own = (size_t)(pages->old[0] & (total - 1)); /* its own place, as far as the buffer reaches */
+    const uint64_t first = first_page(limits), window = window_of(limits);
+    uint64_t own = (first & ~(window - 1)) | (pages->old[0] & (window - 1)); /* as far as the buffer reaches */
 
-    for (size_t i = 0; i < total && i < MOST_TRIES; i++) {
-        const size_t q = own ^ ((use->next + i) & (total - 1));
+    if (own - first >= pages_of(limits))
+        own = first + pages->old[0] % pages_of(limits);
+    for (uint64_t i = 0; i < window + NEAR_TRIES && i < MOST_TRIES; i++) {
+        const uint64_t change = (i < NEAR_TRIES ? i : use->next + i - NEAR_TRIES) & (window - 1);
+        const uint64_t page = own ^ change;
 
-        if (!place_alike(profile, limits, use, q, pages))
+        if (page - first >= pages_of(limits) || !place_alike(profile, limits, use, page - first, pages))
             continue;
         for (unsigned k = 0; k < pages->count; k++)
-            set_used(use, (size_t)(pages->new[k] & (total - 1)));
-        use->next = (use->next + i) & (total - 1);
+            set_used(use, (size_t)(pages->new[k] - first));
+        if (i >= NEAR_TRIES)
+            use->next = (size_t)change;
         return 1;
     }
     return place_each(profile, limits, use, pages);

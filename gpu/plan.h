@@ -15,8 +15,8 @@
 
 /* What a GPU offers. */
 struct plan_limits {
-    uint64_t buffer;         /* address of the buffer: a multiple of buffer_bytes */
-    uint64_t buffer_bytes;   /* a power of two, at least PLAN_PAGE_BYTES */
+    uint64_t buffer;         /* address of the buffer: a multiple of PLAN_PAGE_BYTES */
+    uint64_t buffer_bytes;   /* likewise, at least one page */
     uint32_t shared_bytes, const_bytes; /* of shared and constant memory: offsets lie below */
     uint32_t local_bytes;               /* likewise: a power of two, 128 to 8192 */
     unsigned launch_records; /* most accesses of a launch, at least 1 */
@@ -28,6 +28,9 @@ struct plan_limits {
 /* The name of the instruction that an opcode is: opcodes of one name are the same machine instruction. "ld.global.ca.4",
  * "atom.shared.add.u32". 0: it is none that can be named. */
 int plan_instruction(const struct wm_opcode *opcode, char name[WM_OPCODE_TEXT_SIZE]);
+
+/* Whether offsets into the buffer have the low bits of addresses, as far as it reaches: then they cost what addresses do. */
+int plan_is_aligned(const struct plan_limits *limits);
 
 /* What a launch has used of the buffer and of local memory: no access may meet lines of another in L1. */
 struct plan_use {

@@ -33,8 +33,8 @@ static const char help[] =
     "  --random N         N random accesses\n"
     "  --seed S           another choice of them (default: 1)\n"
     "  --device N         the GPU, by number (default: 0)\n"
-    "  --buffer MIB       the size of the buffer that global accesses are moved into, a power of two (default: 4096, or\n"
-    "                     what fits)\n"
+    "  --buffer MIB       the size of the buffer that global accesses are moved into (default: 4096, or what fits)\n"
+    "  --l1 miss|hit      what loads meet in L1: nothing (default), or their lines, which are loaded first\n"
     "  --list             print what the GPU is and which instructions can be replayed on it\n"
     "  --serve            work for `warpmem validate --live': requests on standard input\n"
     "  --help             this text\n"
@@ -42,7 +42,7 @@ static const char help[] =
 
 struct options {
     uint64_t random, seed, buffer_bytes;
-    int device, is_serving, is_listing;
+    int device, is_serving, is_listing, is_warm;
     char **files;
     int file_count;
 };
@@ -60,6 +60,7 @@ struct replay {
     char message[GPU_MESSAGE_SIZE];
     enum wm_counter columns[WM_COUNTERS];
     unsigned column_count;
+    int is_warm; /* accesses shall hit L1 */
     struct launch *launches;
     size_t launch_count;
     uint64_t (*empty)[WM_COUNTERS]; /* by instruction: what a launch without records counts */
@@ -93,8 +94,9 @@ static int open_replay(const struct options *options, struct replay *replay)
         .const_bytes = info->const_bytes,
         .local_bytes = info->local_bytes,
         .launch_records = GPU_RECORDS,
-        .launches = LAUNCHES,
+        .launches = options->is_warm ? LAUNCHES / 2 : LAUNCHES,
     };
+    replay->is_warm = options->is_warm;
     replay->empty = calloc(GPU_INSTRUCTIONS, sizeof *replay->empty);
     replay->has_empty = calloc(GPU_INSTRUCTIONS, 1);
     replay->launches = calloc(LAUNCHES, sizeof *replay->launches);
@@ -128,7 +130,7 @@ static int start_launch(void *context, size_t n, char *message)
     if (n == replay->launch_count)
         return gpu_wait(replay->gpu, message);
     return gpu_launch(replay->gpu, replay->launches[n].instruction, replay->launches[n].records,
-                      replay->launches[n].count, message);
+                      replay->launches[n].count, replay->is_warm, message);
 }
 
 /* Measures launches without records of those instructions that have not had one. */
@@ -180,8 +182,8 @@ static uint64_t constant(const struct replay *replay, const struct launch *launc
     return sum;
 }
 
-/* Fills values: a row of column_count numbers for each launch. */
-static int measure(struct replay *replay, uint64_t *values)
+/* Measures the launches as they are, and fills values. */
+static int measure_plain(struct replay *replay, uint64_t *values)
 {
     if (measure_empty(replay, values) != 0 ||
         counters_measure(replay->counters, start_launch, replay, replay->launch_count, values, replay->message) != 0)
@@ -197,6 +199,43 @@ static int measure(struct replay *replay, uint64_t *values)
     return 0;
 }
 
+/* Fills values: a row of column_count numbers for each launch. Where its lines are brought into L1 first, a launch that does
+ * no more than that is measured behind it, and subtracted. */
+static int measure(struct replay *replay, uint64_t *values)
+{
+    struct launch *asked = replay->launches;
+    const size_t asked_count = replay->launch_count;
+    struct launch all[LAUNCHES];
+    unsigned char has_warmer[LAUNCHES] = {0};
+    size_t count = 0, row = 0;
+    int result;
+
+    for (size_t i = 0; i < asked_count; i++) {
+        const int warmer = replay->is_warm ? gpu_warmer(replay->gpu, asked[i].instruction) : -1;
+
+        all[count++] = asked[i];
+        has_warmer[i] = warmer >= 0;
+        if (has_warmer[i])
+            all[count++] = (struct launch){warmer, asked[i].count, asked[i].records};
+    }
+    replay->launches = all;
+    replay->launch_count = count;
+    result = measure_plain(replay, values);
+    replay->launches = asked;
+    replay->launch_count = asked_count;
+    for (size_t i = 0; !result && i < asked_count; i++, row++) {
+        const uint64_t *with = values + row * replay->column_count;
+        const uint64_t *without = has_warmer[i] ? values + ++row * replay->column_count : NULL;
+
+        for (unsigned c = 0; c < replay->column_count; c++) {
+            const uint64_t warming = without ? without[c] : 0;
+
+            values[i * replay->column_count + c] = with[c] > warming ? with[c] - warming : 0;
+        }
+    }
+    return result;
+}
+
 /* ------------------------------------------------------------------------------------------------------------- serving */
 
 static void print_info(const struct replay *replay)
@@ -208,12 +247,13 @@ static void print_info(const struct replay *replay)
            info->minor);
     if (info->driver_text[0])
         printf("driver = %s\n", info->driver_text);
+    printf("devices = %d\nl1 = %s\n", info->devices, replay->is_warm ? "hit" : "miss");
     printf("driver_cuda = %d.%d\ncuda = %d.%d\n", info->driver / 1000, info->driver % 1000 / 10, info->runtime / 1000,
            info->runtime % 1000 / 10);
     printf("buffer = 0x%llx\nbuffer_bytes = %llu\nshared_bytes = %u\nlocal_bytes = %u\nconst_bytes = %u\n",
            (unsigned long long)info->buffer, (unsigned long long)info->buffer_bytes, info->shared_bytes,
            info->local_bytes, info->const_bytes);
-    printf("launch_records = %d\nlaunches = %d\n", GPU_RECORDS, LAUNCHES);
+    printf("launch_records = %d\nlaunches = %u\n", GPU_RECORDS, replay->limits.launches);
     if (replay->counters) {
         printf("passes = %zu\n", counters_passes(replay->counters));
         printf("counters =");
@@ -268,7 +308,7 @@ static int read_launch(struct replay *replay, char *text, char **line, size_t *s
     char *blank = strchr(text, ' ');
     unsigned long count = blank ? strtoul(blank + 1, NULL, 10) : 0;
 
-    if (replay->launch_count == LAUNCHES || !count || count > GPU_RECORDS)
+    if (replay->launch_count == replay->limits.launches || !count || count > GPU_RECORDS)
         return say(replay, "a request is not understood: too many launches or records");
     *blank = '\0';
     launch->instruction = gpu_find(replay->gpu, text);
@@ -373,7 +413,7 @@ static enum wm_status measure_launches(void *context, const struct plan_launch *
                                        struct wm_diag *diag)
 {
     struct replay *replay = context;
-    uint64_t *values = calloc(n, WM_COUNTERS * sizeof *values);
+    uint64_t *values = calloc(2 * n, WM_COUNTERS * sizeof *values); /* another row for each that is warmed */
     enum wm_status status = values ? WM_OK : WM_E_MEMORY;
 
     for (size_t i = 0; !status && i < n; i++) {
@@ -433,18 +473,19 @@ static enum wm_status add_random(struct plan_batcher *batcher, const struct opti
 
     for (uint64_t i = 0; !status && i < options->random; i++) {
         generate_access(&generator, &access);
-        access.l1 = WM_L1_MISS;
+        access.l1 = options->is_warm ? WM_L1_HIT : WM_L1_MISS;
         status = plan_batcher_add(batcher, i, &access, diag);
     }
     return status;
 }
 
-static enum wm_status add_file(struct plan_batcher *batcher, const char *path, const wm_arch *arch, uint64_t *index,
-                               struct wm_diag *diag)
+static enum wm_status add_file(struct plan_batcher *batcher, const char *path, const struct options *options,
+                               const wm_arch *arch, uint64_t *index, struct wm_diag *diag)
 {
+    const struct wm_reader_options reading = {.l1 = options->is_warm ? WM_L1_HIT : WM_L1_MISS};
     struct wm_access access;
     wm_reader *reader = NULL;
-    enum wm_status status = wm_reader_open(path, NULL, &reader, diag);
+    enum wm_status status = wm_reader_open(path, &reading, &reader, diag);
 
     while (!status && (status = wm_reader_next(reader, &access, diag)) == WM_OK) {
         status = plan_batcher_add(batcher, (*index)++, &access, diag);
@@ -490,7 +531,7 @@ static int run_alone(struct replay *replay, const struct options *options)
         if (options->random)
             status = add_random(batcher, options, arch, &diag);
         for (int i = 0; !status && i < options->file_count; i++)
-            status = add_file(batcher, options->files[i], arch, &index, &diag);
+            status = add_file(batcher, options->files[i], options, arch, &index, &diag);
     }
     if (!status)
         status = plan_batcher_finish(batcher, &diag);
@@ -527,13 +568,13 @@ static int number(const char *text, uint64_t most, uint64_t *out)
 /* -1: go on; else the exit status. */
 static int parse(int argc, char **argv, struct options *out)
 {
-    enum { RANDOM = 256, SEED, DEVICE, BUFFER, LIST, SERVE, HELP, RELEASE };
+    enum { RANDOM = 256, SEED, DEVICE, BUFFER, L1, LIST, SERVE, HELP, RELEASE };
     static const struct option names[] = {
         {"random", required_argument, NULL, RANDOM}, {"seed", required_argument, NULL, SEED},
         {"device", required_argument, NULL, DEVICE}, {"buffer", required_argument, NULL, BUFFER},
-        {"list", no_argument, NULL, LIST},           {"serve", no_argument, NULL, SERVE},
-        {"help", no_argument, NULL, HELP},           {"version", no_argument, NULL, RELEASE},
-        {NULL, 0, NULL, 0},
+        {"l1", required_argument, NULL, L1},         {"list", no_argument, NULL, LIST},
+        {"serve", no_argument, NULL, SERVE},         {"help", no_argument, NULL, HELP},
+        {"version", no_argument, NULL, RELEASE},     {NULL, 0, NULL, 0},
     };
     uint64_t value;
     int option;
@@ -555,9 +596,14 @@ static int parse(int argc, char **argv, struct options *out)
             out->device = (int)value;
             break;
         case BUFFER:
-            if (!number(optarg, UINT64_C(1) << 19, &value) || (value & (value - 1)) || value == 1)
-                return usage("not a power of two, 2 to 524288 MiB: ", optarg);
+            if (!number(optarg, UINT64_C(1) << 19, &value) || value % 2)
+                return usage("not an even number of MiB, 524288 at most: ", optarg);
             out->buffer_bytes = value << 20;
+            break;
+        case L1:
+            out->is_warm = strcmp(optarg, "hit") == 0;
+            if (!out->is_warm && strcmp(optarg, "miss") != 0)
+                return usage("neither miss nor hit: ", optarg);
             break;
         case LIST: out->is_listing = 1; break;
         case SERVE: out->is_serving = 1; break;

@@ -4,6 +4,7 @@
 #include "wire.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
@@ -106,12 +107,23 @@ char *wire_find(void)
     return path ? path : join(WM_BINDIR, strlen(WM_BINDIR), "");
 }
 
+/* No other child gets its ends: it would keep this one from seeing the end of its requests. */
+static int make_pipe(int ends[2])
+{
+    if (pipe(ends) != 0)
+        return -1;
+    return fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0 ? 0 : -1;
+}
+
 static enum wm_status start(const char *program, const struct wire_options *options, struct wire *wire,
                             struct wm_diag *diag)
 {
     char device[16], buffer[32];
     char name[] = PROGRAM, serve[] = "--serve", device_option[] = "--device", buffer_option[] = "--buffer";
-    char *arguments[] = {name, serve, device_option, device, buffer_option, buffer, NULL};
+    char l1_option[] = "--l1", miss[] = "miss", hit[] = "hit";
+    char *arguments[] = {name,      serve, device_option,
+                         device,    buffer_option, buffer,
+                         l1_option, options->l1 == WM_L1_HIT ? hit : miss, NULL};
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     posix_spawn_file_actions_t actions;
     int error = 0;
@@ -120,7 +132,7 @@ static enum wm_status start(const char *program, const struct wire_options *opti
     snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)(options->buffer_bytes >> 20));
     if (posix_spawn_file_actions_init(&actions) != 0)
         return refuse(diag, WM_E_MEMORY, "%s", wm_status_text(WM_E_MEMORY));
-    if (pipe(request) != 0 || pipe(answer) != 0)
+    if (make_pipe(request) != 0 || make_pipe(answer) != 0)
         error = errno;
     if (!error)
         error = posix_spawn_file_actions_adddup2(&actions, request[0], 0);
@@ -280,7 +292,8 @@ static enum wm_status read_greeting(struct wire *wire, struct wm_diag *diag)
     limits->const_bytes = (uint32_t)get_number(wire, "const_bytes");
     limits->launch_records = (unsigned)get_number(wire, "launch_records");
     limits->launches = (unsigned)get_number(wire, "launches");
-    if (!find_counters(wire) || limits->buffer_bytes < PLAN_PAGE_BYTES || !limits->launch_records || !limits->launches ||
+    if (!find_counters(wire) || limits->buffer_bytes < PLAN_PAGE_BYTES || limits->buffer_bytes % PLAN_PAGE_BYTES ||
+        limits->buffer % PLAN_PAGE_BYTES || !limits->launch_records || !limits->launches ||
         limits->launches > 100000)
         return refuse(diag, WM_E_SYNTAX, PROGRAM " says of itself what is not understood");
     wire->device.context = wire;

@@ -10,7 +10,7 @@
 
 #include "plan.h"
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 
 /* Where a copy's shared offset begins in a lane's value; below it, and alone elsewhere, the offset: into the buffer in
  * global memory, else into its space. */
@@ -26,6 +26,7 @@ struct wire;
 struct wire_options {
     unsigned device;
     uint64_t buffer_bytes; /* 0: as warpmem-replay likes */
+    enum wm_l1 l1;         /* WM_L1_HIT: each access has its lines brought into L1 first, which is not counted */
 };
 
 /* Where warpmem-replay is: the environment's WARPMEM_REPLAY, or beside this program, or where it was installed. To be

@@ -99,6 +99,58 @@ enum wm_status comparison_add(struct comparison *comparison, uint64_t index, con
     return WM_OK;
 }
 
+static int by_access(const void *a, const void *b)
+{
+    const struct mismatch *x = a, *y = b;
+
+    if (x->index != y->index)
+        return x->index < y->index ? -1 : 1;
+    return (x->counter > y->counter) - (x->counter < y->counter);
+}
+
+static enum wm_status merge_mismatches(struct comparison *into, const struct comparison *from)
+{
+    const size_t count = into->mismatch_count + from->mismatch_count;
+    struct mismatch *mismatches;
+
+    if (!from->mismatch_count)
+        return WM_OK;
+    mismatches = realloc(into->mismatches, count * sizeof *mismatches);
+    if (!mismatches)
+        return WM_E_MEMORY;
+    memcpy(mismatches + into->mismatch_count, from->mismatches, from->mismatch_count * sizeof *mismatches);
+    qsort(mismatches, count, sizeof *mismatches, by_access);
+    into->mismatches = mismatches;
+    into->mismatch_count = count < into->mismatch_limit ? count : into->mismatch_limit;
+    return WM_OK;
+}
+
+enum wm_status comparison_merge(struct comparison *into, const struct comparison *from)
+{
+    for (size_t i = 0; i < from->row_count; i++) {
+        struct opcode_row *row;
+        enum wm_status status = find_row(into, &from->rows[i].opcode, &row);
+
+        if (status)
+            return status;
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            const struct cell *cell = &from->rows[i].cells[c];
+
+            row->cells[c].compared += cell->compared;
+            row->cells[c].agreeing += cell->agreeing;
+            row->cells[c].inexact += cell->inexact;
+            row->cells[c].known += cell->known;
+            row->cells[c].is_zero &= cell->is_zero;
+        }
+    }
+    into->unlisted += from->unlisted;
+    into->compared += from->compared;
+    into->agreeing += from->agreeing;
+    into->inexact += from->inexact;
+    into->records += from->records;
+    return merge_mismatches(into, from);
+}
+
 void comparison_free(struct comparison *comparison)
 {
     free(comparison->rows);

@@ -8,6 +8,7 @@
 #define SHARED_BYTES (UINT64_C(48) << 10)
 #define CONST_BYTES (UINT64_C(64) << 10)
 #define GLOBAL_BITS 47
+#define FAR_PAGE_BYTES (UINT64_C(4) << 10)
 
 /* What a replayed thread has of local memory, and pieces of it whose tag banks do not depend on where the driver puts it:
  * that is only known to be a multiple of 64 bytes of each thread (measured on an H200: successive launches alternate between
@@ -161,6 +162,8 @@ enum wm_status generate_start(struct generator *g, uint64_t seed, unsigned max_w
     g->local_bytes = SHARED_BYTES;
     g->const_bytes = CONST_BYTES;
     g->local_piece_bytes = 0;
+    g->far = 0;
+    g->far_bytes = 0;
     g->whole_matrices = 0;
     g->opcodes = 0;
     for (size_t i = 0; i < sizeof opcode_texts / sizeof opcode_texts[0]; i++) {
@@ -297,6 +300,20 @@ static void place(struct generator *g, unsigned width, uint64_t window_bytes, ui
     }
 }
 
+/* Pages anywhere in the far region: one for each lane, or a few for all. */
+static void scatter(struct generator *g, unsigned width, uint64_t *address)
+{
+    const unsigned pages = below(g, 2) ? WM_LANES : 2 + below(g, WM_LANES - 2);
+    uint64_t page[WM_LANES];
+
+    for (unsigned i = 0; i < pages; i++) {
+        page[i] = g->far + generate_below(g, g->far_bytes / FAR_PAGE_BYTES) * FAR_PAGE_BYTES;
+    }
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        address[i] = page[pages == WM_LANES ? i : below(g, pages)] + generate_below(g, FAR_PAGE_BYTES / width) * width;
+    }
+}
+
 void generate_access_of(struct generator *g, const struct wm_opcode *opcode, struct wm_access *out)
 {
     uint64_t window = UINT64_C(1) << GLOBAL_BITS;
@@ -322,6 +339,8 @@ void generate_access_of(struct generator *g, const struct wm_opcode *opcode, str
         for (unsigned i = 0; i < WM_LANES; i++) {
             out->address[i] += base;
         }
+    } else if ((opcode->space == WM_GLOBAL || opcode->space == WM_GENERIC) && g->far_bytes > 0 && below(g, 2)) {
+        scatter(g, opcode->width_bytes, out->address);
     } else {
         place(g, opcode->width_bytes, window, out->address);
     }

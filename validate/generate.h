@@ -12,6 +12,8 @@ struct generator {
     uint64_t state;
     uint64_t shared_bytes, local_bytes, const_bytes; /* offsets lie below: multiples of every width */
     uint64_t local_piece_bytes; /* lanes of a local access stay in one piece of that size; 0: anywhere */
+    uint64_t far, far_bytes; /* a region of global memory, in pages of 4 KiB: every second global access has its lanes
+                                scattered over all of it; 0 bytes: none has */
     int whole_matrices; /* matrix instructions have all lanes or none: PTX leaves the rest undefined */
     unsigned opcodes;
     struct wm_opcode opcode[GENERATE_OPCODES_MAX];

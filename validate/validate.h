@@ -161,6 +161,9 @@ struct comparison {
 /* Adds one record. WM_E_MEMORY. */
 enum wm_status comparison_add(struct comparison *comparison, uint64_t index, const struct wm_access *access,
                               const struct wm_counts *predicted, const struct measured *measured);
+/* Adds all of *from; of the mismatches of both, the first by their accesses are kept. Known lists are left as they are.
+ * WM_E_MEMORY. */
+enum wm_status comparison_merge(struct comparison *into, const struct comparison *from);
 void comparison_free(struct comparison *comparison);
 
 /* ------------------------------------------------------------------------------------------------------------ sums.c */

@@ -3,11 +3,12 @@
 
 #include "agreement.h"
 #include "cli.h"
-#include "generate.h"
+#include "devices.h"
 #include "live.h"
 #include "message.h"
 #include "output.h"
 #include "plan.h"
+#include "plot.h"
 #include "progress.h"
 #include "record.h"
 #include "validate.h"
@@ -20,38 +21,52 @@
 
 #define COMMAND "validate"
 
-struct options {
-    unsigned long random, seed, device, buffer_mib, mismatches;
-    int alone, cycles;
-    const char *record;
-    const char *known;
-    enum report_format format;
-    const char *arch, *arch_file;
-    char **files;
-    int file_count;
-};
-
 struct run {
-    const struct options *options;
-    struct wire *wire;
-    wm_arch *arch;
-    struct plan_batcher *batcher;
-    struct comparison comparison;
-    struct known_list known;
-    struct record *record;
-    struct wm_diag diag;
-    uint64_t added;
+    const struct live_options *options;
+    struct devices devices;
     struct timespec began;
 };
 
-static int parse_options(int argc, char **argv, struct options *out)
+/* What goes together. -1: all of it; else the exit status. */
+static int check_options(struct live_options *options, int has_device)
+{
+    int inputs = 0;
+
+    for (int i = 0; i < options->file_count; i++)
+        inputs += strcmp(options->files[i], "-") == 0;
+    if (options->arch && options->arch_file)
+        return usage_error(COMMAND, "--arch and --arch-file exclude each other");
+    if (options->buffer_mib % 2)
+        return usage_error(COMMAND, "--buffer takes an even number of MiB");
+    if (options->random && options->file_count)
+        return usage_error(COMMAND, "traces and --random exclude each other");
+    if (!options->random && !options->file_count)
+        return usage_error(COMMAND, "--live takes traces, or --random");
+    if (options->all_devices && has_device)
+        return usage_error(COMMAND, "--device and --all-devices exclude each other");
+    if (options->all_devices && options->record)
+        return usage_error(COMMAND, "--record and --all-devices exclude each other: a record is of one GPU");
+    if (inputs > 1 || (inputs && options->all_devices))
+        return usage_error(COMMAND, "standard input can be read once only");
+    if (options->record && options->random > RECORD_MOST)
+        return usage_error(COMMAND, "--record keeps %d accesses at most", RECORD_MOST);
+    if (options->plot && !plot_format_by_name(options->plot, &options->plot_format))
+        return usage_error(COMMAND, "'%s' is no picture that --plot writes: .svg, .png or .pdf", options->plot);
+    options->cycles |= options->plot != NULL;
+    return -1;
+}
+
+static int parse_options(int argc, char **argv, struct live_options *out)
 {
     enum {
         LIVE = 256,
         RANDOM,
         SEED,
         DEVICE,
+        ALL_DEVICES,
         BUFFER,
+        L1,
+        PLOT,
         ALONE,
         RECORD,
         CYCLES,
@@ -67,7 +82,10 @@ static int parse_options(int argc, char **argv, struct options *out)
         {"random", required_argument, NULL, RANDOM},
         {"seed", required_argument, NULL, SEED},
         {"device", required_argument, NULL, DEVICE},
+        {"all-devices", no_argument, NULL, ALL_DEVICES},
         {"buffer", required_argument, NULL, BUFFER},
+        {"l1", required_argument, NULL, L1},
+        {"plot", required_argument, NULL, PLOT},
         {"alone", no_argument, NULL, ALONE},
         {"record", required_argument, NULL, RECORD},
         {"cycles", no_argument, NULL, CYCLES},
@@ -79,15 +97,21 @@ static int parse_options(int argc, char **argv, struct options *out)
         {"help", no_argument, NULL, HELP},
         {NULL, 0, NULL, 0},
     };
-    int option, is_good = 1;
+    int option, is_good = 1, has_device = 0;
 
-    *out = (struct options){.seed = 1, .mismatches = 10};
+    *out = (struct live_options){.seed = 1, .mismatches = 10};
     while (is_good && (option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (option) {
         case LIVE: break;
         case RANDOM: is_good = parse_number(COMMAND, "--random", optarg, 1, 1000000000, &out->random); break;
         case SEED: is_good = parse_number(COMMAND, "--seed", optarg, 0, UINT32_MAX, &out->seed); break;
-        case DEVICE: is_good = parse_number(COMMAND, "--device", optarg, 0, 1000, &out->device); break;
+        case DEVICE:
+            is_good = parse_number(COMMAND, "--device", optarg, 0, 1000, &out->device);
+            has_device = 1;
+            break;
+        case ALL_DEVICES: out->all_devices = 1; break;
+        case L1: is_good = parse_l1(COMMAND, optarg, &out->l1); break;
+        case PLOT: out->plot = optarg; break;
         case BUFFER: is_good = parse_number(COMMAND, "--buffer", optarg, 2, 1 << 19, &out->buffer_mib); break;
         case ALONE: out->alone = 1; break;
         case RECORD: out->record = optarg; break;
@@ -105,21 +129,9 @@ static int parse_options(int argc, char **argv, struct options *out)
     }
     if (!is_good)
         return EXIT_USAGE;
-    if (out->arch && out->arch_file)
-        return usage_error(COMMAND, "--arch and --arch-file exclude each other");
-    if (out->buffer_mib & (out->buffer_mib - 1))
-        return usage_error(COMMAND, "--buffer takes a power of two");
     out->files = argv + optind;
     out->file_count = argc - optind;
-    if (out->random && out->file_count)
-        return usage_error(COMMAND, "traces and --random exclude each other");
-    if (!out->random && !out->file_count)
-        return usage_error(COMMAND, "--live takes traces, or --random");
-    if (out->cycles && !out->record)
-        return usage_error(COMMAND, "--cycles goes with --record");
-    if (out->record && out->random > RECORD_MOST)
-        return usage_error(COMMAND, "--record keeps %d accesses at most", RECORD_MOST);
-    return -1;
+    return check_options(out, has_device);
 }
 
 /* Says what diag says. Returns an exit status. */
@@ -134,143 +146,32 @@ static int failed(const struct wm_diag *diag, enum wm_status status)
 
 /* ------------------------------------------------------------------------------------------------------------ the GPU */
 
-static int open_gpu(struct run *run)
+/* Of the first GPU: all have one compute capability, and one driver. */
+static const char *gpu_get(const struct run *run, const char *key)
 {
-    const struct options *options = run->options;
-    const struct wire_options wishes = {(unsigned)options->device, (uint64_t)options->buffer_mib << 20};
-    char *program = wire_find();
-    enum wm_status status;
-
-    if (!program) {
-        complain("warpmem-replay, which runs accesses on a GPU, is not there: configure warpmem --with-cuda on a machine "
-                 "with the CUDA Toolkit (12.6 or later), or set WARPMEM_REPLAY to its path");
-        return EXIT_BAD;
-    }
-    status = wire_open(program, &wishes, &run->wire, &run->diag);
-    free(program);
-    if (status)
-        return failed(&run->diag, status);
-    if (wire_device(run->wire)->measures == 0) {
-        complain("%s", wire_get(run->wire, "counters_missing") ? wire_get(run->wire, "counters_missing")
-                                                               : "warpmem-replay reads no hardware counters");
-        return EXIT_BAD;
-    }
-    return EXIT_SUCCESS;
+    return wire_get(run->devices.list[0].wire, key);
 }
 
 /* The profile: as asked for, or that of the GPU. */
 static int open_profile(struct run *run)
 {
-    const char *capability = wire_get(run->wire, "compute_capability");
+    const char *capability = gpu_get(run, "compute_capability");
     char name[32] = "sm_";
     size_t length = 3;
 
     if (run->options->arch || run->options->arch_file)
-        return open_arch(COMMAND, run->options->arch, run->options->arch_file, &run->arch);
+        return open_arch(COMMAND, run->options->arch, run->options->arch_file, &run->devices.arch);
     for (const char *c = capability ? capability : ""; *c && length + 1 < sizeof name; c++) {
         if (*c != '.')
             name[length++] = *c;
     }
     name[length] = '\0';
-    if (wm_arch_open(name, &run->arch, &run->diag) == WM_OK)
+    if (wm_arch_open(name, &run->devices.arch, NULL) == WM_OK)
         return EXIT_SUCCESS;
     complain("there is no profile %s for this GPU (%s): choose one that it may be like by --arch, or write one for "
              "--arch-file",
-             name, wire_get(run->wire, "device") ? wire_get(run->wire, "device") : "?");
+             name, gpu_get(run, "device") ? gpu_get(run, "device") : "?");
     return EXIT_BAD;
-}
-
-/* --------------------------------------------------------------------------------------------------------- comparing */
-
-/* Times the access that was recorded last. */
-static enum wm_status take_cycles(struct run *run, const struct wm_access *access)
-{
-    char instruction[WM_OPCODE_TEXT_SIZE];
-    double one_warp, full_block;
-    enum wm_status status = WM_OK;
-
-    if (!plan_instruction(&access->opcode, instruction))
-        return WM_OK;
-    status = wire_cycles(run->wire, instruction, access, &one_warp, &full_block, &run->diag);
-    if (!status)
-        record_cycles(run->record, one_warp, full_block);
-    return status;
-}
-
-static enum wm_status take(void *context, const struct plan_result *result)
-{
-    struct run *run = context;
-    struct measured measured = {.has = result->has};
-    enum wm_status status;
-
-    memcpy(measured.values, result->values, sizeof measured.values);
-    status = comparison_add(&run->comparison, result->index, result->access, result->predicted, &measured);
-    if (!status && run->record)
-        status = record_add(run->record, result->index, result->access, result->values);
-    return !status && run->options->cycles ? take_cycles(run, result->access) : status;
-}
-
-static enum wm_status add_random(struct run *run)
-{
-    const unsigned long count = run->options->random;
-    struct generator generator;
-    struct wm_access access;
-    enum wm_status status = generate_live(&generator, run->options->seed, run->arch);
-
-    for (unsigned long i = 0; !status && i < count; i++) {
-        generate_access(&generator, &access);
-        access.l1 = WM_L1_MISS;
-        status = plan_batcher_add(run->batcher, run->added++, &access, &run->diag);
-        if (i % 1024 == 0)
-            progress_update("random accesses", 0, 1, i, count);
-    }
-    return status;
-}
-
-static enum wm_status add_file(struct run *run, int n)
-{
-    const char *path = run->options->files[n];
-    struct wm_access access;
-    struct wm_reader_notes notes;
-    wm_reader *reader = NULL;
-    enum wm_status status = wm_reader_open(path, NULL, &reader, &run->diag);
-    uint64_t consumed, total;
-
-    while (!status && (status = wm_reader_next(reader, &access, &run->diag)) == WM_OK) {
-        status = plan_batcher_add(run->batcher, run->added++, &access, &run->diag);
-        if (status && wm_access_check(run->arch, &access, &run->diag))
-            wm_reader_place(reader, &run->diag);
-        if (run->added % 1024 == 0) {
-            wm_reader_progress(reader, &consumed, &total);
-            progress_update(path, (unsigned)n, (unsigned)run->options->file_count, consumed, total);
-        }
-    }
-    if (status == WM_END) {
-        wm_reader_notes(reader, &notes);
-        warn_notes(path, &notes);
-        status = WM_OK;
-    }
-    wm_reader_close(reader);
-    return status;
-}
-
-static int compare_all(struct run *run)
-{
-    const struct plan_device *device = wire_device(run->wire);
-    const int alone = run->options->alone || run->record != NULL;
-    enum wm_status status = plan_batcher_new(run->arch, device, alone, take, run, &run->batcher);
-
-    progress_start();
-    if (!status && run->options->random)
-        status = add_random(run);
-    for (int i = 0; !status && i < run->options->file_count; i++)
-        status = add_file(run, i);
-    if (!status)
-        status = plan_batcher_finish(run->batcher, &run->diag);
-    progress_stop();
-    if (status == WM_E_RANGE && !run->diag.text[0])
-        validate_refuse(&run->diag, status, "", 0, 0, "--record keeps %d accesses at most", RECORD_MOST);
-    return status ? failed(&run->diag, status) : EXIT_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ results */
@@ -288,12 +189,24 @@ static double seconds_since(const struct timespec *began)
     return (double)(now.tv_sec - began->tv_sec) + (double)(now.tv_nsec - began->tv_nsec) * 1e-9;
 }
 
+static void write_gpus(const struct run *run, struct buffer *out)
+{
+    buffer_puts(out, " on ");
+    for (unsigned i = 0; i < run->devices.count; i++) {
+        const char *name = wire_get(run->devices.list[i].wire, "device");
+
+        if (run->options->all_devices)
+            buffer_printf(out, "%sGPU %u, ", i ? "; " : "", i);
+        table_name(name ? name : "?", out);
+    }
+}
+
 static void write_head(const struct run *run, struct buffer *out)
 {
     struct buffer text = {0};
-    const char *driver = wire_get(run->wire, "driver");
+    const char *driver = gpu_get(run, "driver");
 
-    buffer_printf(&text, "%s (%s): ", wm_arch_name(run->arch), wm_arch_description(run->arch));
+    buffer_printf(&text, "%s (%s): ", wm_arch_name(run->devices.arch), wm_arch_description(run->devices.arch));
     if (run->options->random)
         buffer_printf(&text, "%lu random access%s (seed %lu)", run->options->random,
                       run->options->random == 1 ? "" : "es", run->options->seed);
@@ -301,13 +214,12 @@ static void write_head(const struct run *run, struct buffer *out)
         buffer_puts(&text, i ? ", " : "");
         table_name(run->options->files[i], &text);
     }
-    buffer_puts(&text, " on ");
-    table_name(wire_get(run->wire, "device") ? wire_get(run->wire, "device") : "?", &text);
+    write_gpus(run, &text);
     if (driver) {
         buffer_puts(&text, ", driver ");
         table_name(driver, &text);
     }
-    buffer_puts(&text, "; loads miss L1");
+    buffer_puts(&text, run->options->l1 == WM_L1_HIT ? "; loads hit L1" : "; loads miss L1");
     table_wrapped(buffer_text(&text), 0, 4, out);
     if (text.failed)
         out->failed = text.failed;
@@ -329,12 +241,14 @@ static void write_skipped(const struct plan_totals *totals, struct buffer *out)
     }
 }
 
-static void write_given_up(const struct plan_batcher *batcher, struct buffer *out)
+static void write_given_up(const struct device *device, struct buffer *out)
 {
     const char *instruction;
     uint32_t counters;
 
-    for (size_t n = 0; plan_given_up(batcher, n, &instruction, &counters); n++) {
+    for (size_t n = 0; plan_given_up(device->batcher, n, &instruction, &counters); n++) {
+        if (device->all->options->all_devices)
+            buffer_printf(out, "GPU %u: ", device->place);
         buffer_printf(out, "after %d disagreements of", PLAN_MOST_GUILTY);
         for (int c = 0; c < WM_COUNTERS; c++) {
             if (counters >> c & 1)
@@ -344,20 +258,32 @@ static void write_given_up(const struct plan_batcher *batcher, struct buffer *ou
     }
 }
 
-static void write_summary(const struct run *run, double seconds, struct buffer *out)
+/* What was counted, as far as it was. */
+static void write_compared(const struct run *run, const struct plan_totals *totals, struct buffer *out)
 {
-    const struct comparison *comparison = &run->comparison;
-    const struct plan_totals *totals = plan_batcher_totals(run->batcher);
+    const struct device *first = &run->devices.list[0];
+    const struct comparison *comparison = &first->comparison;
 
-    buffer_printf(out, "\n%llu access%s replayed, %llu of %llu values agree", (unsigned long long)totals->accesses,
-                  totals->accesses == 1 ? "" : "es", (unsigned long long)comparison->agreeing,
-                  (unsigned long long)comparison->compared);
+    buffer_printf(out, "\n%llu access%s replayed, ", (unsigned long long)totals->accesses,
+                  totals->accesses == 1 ? "" : "es");
+    if (run->devices.counters_missing)
+        buffer_puts(out, "no hardware counter read");
+    else
+        buffer_printf(out, "%llu of %llu values agree", (unsigned long long)comparison->agreeing,
+                      (unsigned long long)comparison->compared);
     if (comparison->inexact)
         buffer_printf(out, "; not compared: %llu that the model calls approximate",
                       (unsigned long long)comparison->inexact);
     buffer_putc(out, '\n');
-    write_skipped(totals, out);
-    write_given_up(run->batcher, out);
+    if (first->far)
+        buffer_printf(out, "%llu of them have lanes scattered over %llu GiB: tag wavefronts of %llu agree\n",
+                      (unsigned long long)first->far,
+                      (unsigned long long)(first->plan.limits.buffer_bytes >> 30),
+                      (unsigned long long)first->far_agreeing);
+}
+
+static void write_launches(const struct plan_totals *totals, double seconds, struct buffer *out)
+{
     buffer_printf(out, "%llu launch%s in %.1f s", (unsigned long long)totals->launches,
                   totals->launches == 1 ? "" : "es", seconds);
     if (totals->repeated)
@@ -366,15 +292,46 @@ static void write_summary(const struct run *run, double seconds, struct buffer *
     if (totals->unsettled)
         buffer_printf(out, "; of %llu neither half had", (unsigned long long)totals->unsettled);
     buffer_putc(out, '\n');
+}
+
+static void write_summary(const struct run *run, double seconds, struct buffer *out)
+{
+    const struct comparison *comparison = &run->devices.list[0].comparison;
+    const struct plan_totals totals = devices_totals(&run->devices);
+
+    write_compared(run, &totals, out);
+    write_skipped(&totals, out);
+    for (unsigned i = 0; i < run->devices.count; i++)
+        write_given_up(&run->devices.list[i], out);
+    if (run->devices.counters_missing)
+        buffer_printf(out, "%.1f s\n", seconds);
+    else
+        write_launches(&totals, seconds, out);
     if (comparison->unlisted)
         buffer_printf(out, "%llu value%s disagree%s and %s not known to\n", (unsigned long long)comparison->unlisted,
                       plural(comparison->unlisted), comparison->unlisted == 1 ? "s" : "",
                       comparison->unlisted == 1 ? "is" : "are");
 }
 
+static void write_results(struct run *run, struct buffer *out)
+{
+    const struct device *first = &run->devices.list[0];
+    const double seconds = seconds_since(&run->began);
+
+    if (run->options->format != REPORT_TABLE) {
+        agreement_rows(&first->comparison, run->options->format, out);
+        return;
+    }
+    write_head(run, out);
+    if (!run->devices.counters_missing)
+        agreement_cells(&first->comparison, out);
+    agreement_known(&first->known, out);
+    agreement_mismatches(&first->comparison, out);
+    write_summary(run, seconds, out);
+}
+
 static int write_report(struct run *run)
 {
-    const double seconds = seconds_since(&run->began);
     struct output *output = NULL;
     struct buffer buffer = {0};
     int status = EXIT_BAD;
@@ -382,113 +339,174 @@ static int write_report(struct run *run)
     if (output_open(NULL, &output) != 0)
         return EXIT_BAD;
     buffer = buffer_into(drain_to_output, output);
-    if (run->options->format == REPORT_TABLE) {
-        write_head(run, &buffer);
-        agreement_cells(&run->comparison, &buffer);
-        agreement_known(&run->known, &buffer);
-        agreement_mismatches(&run->comparison, &buffer);
-        write_summary(run, seconds, &buffer);
-    } else {
-        agreement_rows(&run->comparison, run->options->format, &buffer);
-    }
+    write_results(run, &buffer);
     if (finish_output(&buffer, output) == 0)
-        status = run->comparison.unlisted ? EXIT_BAD : EXIT_SUCCESS;
+        status = run->devices.list[0].comparison.unlisted ? EXIT_BAD : EXIT_SUCCESS;
     buffer_free(&buffer);
     output_close(output);
     return status;
 }
 
+int save_plot(const struct plot *plot, const char *title, const char *path)
+{
+    struct output *output = NULL;
+    struct buffer buffer = {0};
+    enum plot_format format;
+    int result = -1;
+
+    if (!plot_format_by_name(path, &format) || output_open(path, &output) != 0)
+        return -1;
+    buffer = buffer_into(drain_to_output, output);
+    plot_draw(plot, title, "cycles per instruction, 32 warps", format, &buffer);
+    result = finish_output(&buffer, output);
+    buffer_free(&buffer);
+    output_close(output);
+    return result;
+}
+
+static int write_plot(const struct run *run)
+{
+    struct buffer title = {0};
+    int result;
+
+    buffer_printf(&title, "%s", wm_arch_name(run->devices.arch));
+    write_gpus(run, &title);
+    result = save_plot(&run->devices.plot, buffer_text(&title), run->options->plot);
+    buffer_free(&title);
+    return result == 0 ? EXIT_SUCCESS : EXIT_BAD;
+}
+
+/* Where global addresses of the record are. Offsets cost what addresses do where the buffer is aligned to its size, but for
+ * what the order in which stores drain takes from the bits above. */
+static void describe_addresses(const struct run *run, char *text, size_t size)
+{
+    if (plan_is_aligned(&run->devices.list[0].plan.limits))
+        snprintf(text, size, "global and generic: offsets into a buffer of %s bytes at %s; shared, local, const: offsets",
+                 gpu_get(run, "buffer_bytes"), gpu_get(run, "buffer"));
+    else
+        snprintf(text, size, "global and generic: virtual addresses, in a buffer of %s bytes at %s; shared, local, const: "
+                             "offsets",
+                 gpu_get(run, "buffer_bytes"), gpu_get(run, "buffer"));
+}
+
+static void describe_accesses(const struct live_options *options, char *text, size_t size)
+{
+    if (options->random)
+        snprintf(text, size, "%lu random ones, seed %lu", options->random, options->seed);
+    else
+        snprintf(text, size, "of %d trace%s", options->file_count, plural((uint64_t)options->file_count));
+}
+
+#define METHOD_HEAD                                                                                                    \
+    "one launch of one warp per access; lane offsets in the kernel's parameters, so that nothing else touches L1 or "  \
+    "shared memory; "
+#define METHOD_TAIL                                                                                                    \
+    "; of a cp.async also 3 shared wavefronts, of shared loads without active lanes that the compiler puts before it, " \
+    "and 1 tag wavefront unless it has no active lanes"
+
 static int write_record(struct run *run)
 {
-    char counters[1024] = "", base[256], date[16] = "", seed[64] = "";
+    static const char *const methods[] = {
+        [WM_L1_MISS] = METHOD_HEAD "L1 is empty. What a launch of the same kernel without the access counts is "
+                                   "subtracted" METHOD_TAIL,
+        [WM_L1_HIT] = METHOD_HEAD "loads of a byte of each lane's sector, of local memory of each word, bring the lines "
+                                  "into L1 first. What a launch with these loads alone counts is subtracted" METHOD_TAIL
+                                  ". L2 counts have no meaning on a hit and are left out",
+    };
+    const struct device *device = &run->devices.list[0];
+    char counters[1024] = "", base[256], date[16] = "", accesses[64];
     const time_t now = time(NULL);
     struct tm day;
     const struct record_meta meta[] = {
-        {"device", wire_get(run->wire, "device")},
-        {"compute_capability", wire_get(run->wire, "compute_capability")},
-        {"driver", wire_get(run->wire, "driver")},
-        {"cuda", wire_get(run->wire, "cuda")},
-        {"method", "one launch of one warp per access; lane offsets in the kernel's parameters, so that nothing else "
-                   "touches L1 or shared memory; L1 is empty. What a launch of the same kernel without the access "
-                   "counts is subtracted; of a cp.async also 3 shared wavefronts, of shared loads without active lanes "
-                   "that the compiler puts before it, and 1 tag wavefront unless it has no active lanes"},
+        {"device", gpu_get(run, "device")},
+        {"compute_capability", gpu_get(run, "compute_capability")},
+        {"driver", gpu_get(run, "driver")},
+        {"cuda", gpu_get(run, "cuda")},
+        {"method", run->devices.counters_missing ? NULL : methods[run->options->l1]},
         {"addresses", base},
-        {"counters", counters},
-        {"accesses", seed},
+        {"counters", run->devices.counters_missing ? NULL : counters},
+        {"accesses", accesses},
         {"clocks", "not locked"},
         {"cycles", run->options->cycles ? "clock64, cycles per instruction with 1 warp and with 32 warps of one block "
                                           "issuing the access back to back, eight of each warp in flight; the second of "
                                           "two runs"
                                         : NULL},
-        {"l1", "miss"},
+        {"l1", run->options->l1 == WM_L1_HIT ? "hit" : "miss"},
         {"date", date},
         {NULL, NULL},
     };
+    struct wm_diag diag;
     enum wm_status status;
 
-    if (run->options->random)
-        snprintf(seed, sizeof seed, "%lu random ones, seed %lu", run->options->random, run->options->seed);
-    else
-        snprintf(seed, sizeof seed, "of %d trace%s", run->options->file_count, run->options->file_count == 1 ? "" : "s");
-    snprintf(base, sizeof base, "global and generic: offsets into a buffer of %s bytes at %s; shared, local, const: offsets",
-             wire_get(run->wire, "buffer_bytes"), wire_get(run->wire, "buffer"));
+    memset(&diag, 0, sizeof diag);
+    describe_accesses(run->options, accesses, sizeof accesses);
+    describe_addresses(run, base, sizeof base);
     for (int c = 0; c < WM_COUNTERS; c++) {
         const size_t length = strlen(counters);
 
-        if (wire_device(run->wire)->measures >> c & 1)
+        if (device->plan.measures >> c & 1)
             snprintf(counters + length, sizeof counters - length, "%s%s", length ? ", " : "",
                      wm_counter_metric((enum wm_counter)c));
     }
     if (gmtime_r(&now, &day))
         strftime(date, sizeof date, "%Y-%m-%d", &day);
-    status = record_write(run->record, run->options->record, meta, &run->diag);
-    return status ? failed(&run->diag, status) : EXIT_SUCCESS;
+    status = record_write(run->devices.record, run->options->record, meta, &diag);
+    return status ? failed(&diag, status) : EXIT_SUCCESS;
 }
 
-/* Opens all that is needed besides the GPU. */
-static int open_rest(struct run *run)
-{
-    const struct options *options = run->options;
-    const struct plan_device *device = wire_device(run->wire);
-    enum wm_status status = WM_OK;
+/* ------------------------------------------------------------------------------------------------------------ command */
 
-    if (options->known)
-        status = known_open(options->known, wm_arch_name(run->arch), options->known, &run->known, &run->diag);
-    if (!status && options->record)
-        status = record_new(device->measures, device->limits.buffer, &run->record);
-    run->comparison.known = &run->known;
-    run->comparison.mismatch_limit = options->mismatches;
-    return status ? failed(&run->diag, status) : EXIT_SUCCESS;
+/* Opens all that is needed. Returns an exit status. */
+static int open_all(struct run *run, struct live_options *options)
+{
+    const struct device *first;
+    int status;
+
+    if (!format_is_available(options->format))
+        return EXIT_BAD;
+    if (options->plot && !plot_is_available()) {
+        complain("this build draws no pictures: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run "
+                 "configure and make again");
+        return EXIT_BAD;
+    }
+    status = devices_open(options, &run->devices);
+    if (!status)
+        status = open_profile(run);
+    if (status)
+        return status;
+    first = &run->devices.list[0];
+    if (run->devices.counters_missing) {
+        warn(NULL, "only cycles are compared: %s", run->devices.counters_missing);
+        options->cycles = 1;
+    }
+    if (!options->record)
+        return EXIT_SUCCESS;
+    if (record_new(first->plan.measures, plan_is_aligned(&first->plan.limits) ? first->plan.limits.buffer : 0,
+                   &run->devices.record) == WM_OK)
+        return EXIT_SUCCESS;
+    complain("%s", wm_status_text(WM_E_MEMORY));
+    return EXIT_BAD;
 }
 
 int run_live(int argc, char **argv)
 {
-    struct options options;
+    struct live_options options;
     struct run run = {.options = &options};
     int status = parse_options(argc, argv, &options);
 
     if (status >= 0)
         return status;
-    if (!format_is_available(options.format))
-        return EXIT_BAD;
     clock_gettime(CLOCK_MONOTONIC, &run.began);
-    status = open_gpu(&run);
+    status = open_all(&run, &options);
     if (!status)
-        status = open_profile(&run);
-    if (!status)
-        status = open_rest(&run);
-    if (!status)
-        status = compare_all(&run);
-    if (!status && run.record)
+        status = devices_compare(&run.devices);
+    if (!status && options.record)
         status = write_record(&run);
+    if (!status && options.plot)
+        status = write_plot(&run);
     if (!status)
         status = write_report(&run);
     progress_stop();
-    plan_batcher_free(run.batcher);
-    comparison_free(&run.comparison);
-    known_free(&run.known);
-    record_free(run.record);
-    wm_arch_close(run.arch);
-    wire_close(run.wire);
+    devices_close(&run.devices);
     return status;
 }

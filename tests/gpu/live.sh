@@ -20,6 +20,11 @@ live() {
     fi
 }
 
+# message TEXT: the one line on standard error has it
+message() {
+    check "one message: $1" awk -v text="$1" 'index($0, text) { found = 1 } END { exit !(found && NR == 1) }' "$scratch/err"
+}
+
 live "random accesses agree" 0 --random 4000 --seed 7
 check "a table of opcodes" grep -q '^ld.shared.b32 ' "$scratch/out"
 check "launches hold many accesses" \
@@ -47,19 +52,69 @@ check "each with its access" awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     { if ($at["cycles_1_warp"] != $at["shared_wavefronts"] ".500" || $at["cycles_32_warps"] != "64.250") exit 1; n++ }
     END { exit !n }' "$scratch/timed.csv"
-live "cycles without a record" 2 --random 5 --cycles
+live "cycles without a record" 0 --random 300 --seed 3 --cycles
+
+# Lines that are in L1 before the access comes.
+live "L1 hits" 0 --random 2000 --seed 9 --l1 hit
+check "are what the report assumes" sh -c "tr '\n' ' ' <'$scratch/out' | grep -q 'loads *hit L1'"
+check "of which L2 sees nothing" sh -c "! grep -q 'requests sectors$' '$scratch/out'"
+live "L1 hits are recorded" 0 --random 500 --seed 9 --l1 hit --record "$scratch/hits"
+check "as such" grep -qx 'l1 = hit' "$scratch/hits.meta"
+check "without L2" sh -c "head -n 1 '$scratch/hits.csv' | grep -q 'bank_conflicts$'"
+check "and validate knows" "$warpmem" validate "$scratch/hits.csv" "$scratch/hits.wmt"
+check "that misses are another matter" sh -c "! '$warpmem' validate --l1 miss '$scratch/hits.csv' '$scratch/hits.wmt'"
+
+# A buffer of any size, over all of which accesses are scattered.
+live "a large buffer" 0 --random 8000 --seed 4 --buffer 102400
+check "is used from end to end" grep -q '^\([0-9][0-9][0-9]*\) of them have lanes scattered over 100 GiB: tag wavefronts of \1 agree$' "$scratch/out"
+live "a buffer that is no power of two" 0 --random 400 --seed 4 --buffer 1022 --record "$scratch/virtual"
+check "is recorded with virtual addresses" grep -q '0x7f00[0-9a-f]*' "$scratch/virtual.wmt"
+check "as its description says" grep -q '^addresses = .* virtual addresses, in a buffer of 1071644672 bytes at 0x7f0014600000' "$scratch/virtual.meta"
+check "and agrees" "$warpmem" validate "$scratch/virtual.csv" "$scratch/virtual.wmt"
+live "an odd buffer" 2 --random 5 --buffer 1023
+
+# Several GPUs: each access goes to one of them, and the report is that of one.
+STAND_IN_LOG=$scratch/given-one live "one GPU for comparison" 0 --random 6000 --seed 11
+mv "$scratch/out" "$scratch/one"
+rm -f "$scratch/given"
+STAND_IN_DEVICES=3 STAND_IN_LOG=$scratch/given live "several GPUs" 0 --random 6000 --seed 11 --all-devices
+check "are all named" sh -c "tr '\n' ' ' <'$scratch/out' | tr -s ' ' |
+    grep -q 'on GPU 0, Stand-in 0; GPU 1, Stand-in 1; GPU 2, Stand-in 2, driver 0.0; loads miss L1'"
+check "share the work" awk '{ n[$1]++; all++ } END { exit !(all > 300 && n[0] > all / 4 && n[1] > all / 4 && n[2] > all / 4) }' \
+    "$scratch/given"
+# rows come in the order of the GPUs
+table() {
+    sed -n '/^opcode/,/^$/p' "$1" | sort
+}
+table "$scratch/one" >"$scratch/one-table"
+table "$scratch/out" >"$scratch/all-table"
+check "agree as one does" diff "$scratch/one-table" "$scratch/all-table"
+grep ' accesses replayed, ' "$scratch/one" >"$scratch/one-line"
+check "in as many values" grep -qxF -f "$scratch/one-line" "$scratch/out"
+STAND_IN=wrong STAND_IN_DEVICES=3 live "wrong counts on several" 1 --random 20000 --seed 7 --all-devices
+grep '^  access' "$scratch/out" >"$scratch/found-all"
+check "are found as on one" sh -c "sort '$scratch/found-all' | diff - '$scratch/found'"
+check "and come in order" sort -c -n -k 2 "$scratch/found-all"
+STAND_IN=mixed STAND_IN_DEVICES=2 live "GPUs of two generations" 1 --random 5 --all-devices
+message "GPU 0 (Stand-in 0) has compute capability 9.0, GPU 1 (Stand-in 1) 8.0"
+STAND_IN=lonely STAND_IN_DEVICES=3 live "one of several that dies" 1 --random 6000 --all-devices
+message "GPU 1: warpmem-replay ended before it had answered"
+live "all GPUs of one" 0 --random 300 --all-devices
+live "one and all" 2 --random 300 --all-devices --device 0
+live "a record of several GPUs" 2 --random 300 --all-devices --record "$scratch/several"
+live "standard input for several" 2 --all-devices -
 
 live "CSV" 0 --random 500 --format csv
 check "has its heading" sh -c "head -n 1 '$scratch/out' | grep -q '^opcode,counter,compared,agreeing'"
 
-# message TEXT: the one line on standard error has it
-message() {
-    check "one message: $1" awk -v text="$1" 'index($0, text) { found = 1 } END { exit !(found && NR == 1) }' "$scratch/err"
-}
 STAND_IN=refuse live "no GPU" 1 --random 5
 message "this machine has no GPU"
-STAND_IN=forbidden live "counters not permitted" 1 --random 5
-message "counters are not for everybody"
+STAND_IN=forbidden live "counters not permitted: cycles alone" 0 --random 300 --seed 3
+message "warning: only cycles are compared: counters are not for everybody"
+check "says that nothing was counted" grep -q '^[0-9]* accesses replayed, no hardware counter read$' "$scratch/out"
+check "and has no table of counters" sh -c "! grep -q 'agreeing/compared' '$scratch/out'"
+STAND_IN=forbidden live "a record of cycles alone" 0 --random 300 --seed 3 --record "$scratch/times"
+check "has no other column" grep -q '^index,cycles_1_warp,cycles_32_warps$' "$scratch/times.csv"
 STAND_IN=die live "a replay that dies" 1 --random 4000
 message "ended before it had answered"
 WARPMEM_REPLAY=/nonexistent live "no such program" 1 --random 5

@@ -1,5 +1,6 @@
 # Reads what `cuobjdump -sass' prints of the replay's kernels: each has to execute exactly the memory instruction that it is
-# named after, once. Prints a line for each that does not.
+# named after, once; and those whose accesses go through L1 have one load with a sign, which brings lines there where that is
+# asked for. Prints a line for each that does not.
 
 function expected_width(bytes) {
     if (bytes == 1) return "\\.[US]8"
@@ -54,7 +55,7 @@ function finish(    i, is_missing) {
     if (kernel == "" || kernel !~ /^kernel_/) return
     kernels++
     expect(kernel)
-    is_missing = kernel == "kernel_nothing" || kernel ~ /_cp_/ && arch < 80 || kernel ~ /_stmatrix_/ && arch < 90
+    is_missing = kernel ~ /^kernel_(nothing|warm_.*)$/ || kernel ~ /_cp_/ && arch < 80 || kernel ~ /_stmatrix_/ && arch < 90
     if (count != !is_missing)
         complain(count " memory instructions: " mnemonics)
     if (count == 1 && !is_missing) {
@@ -64,18 +65,21 @@ function finish(    i, is_missing) {
     }
     if (idle != (kernel ~ /_cp_/ && !is_missing ? 3 : 0))
         complain(idle " shared loads without lanes") # replay.c subtracts them
-    if (threads != 1 && !is_missing)
+    if (warming != (kernel !~ /_(shared|const)_|matrix|nothing/))
+        complain(warming " loads that bring lines into L1")
+    if (threads != 1 && (!is_missing || kernel ~ /_warm_/))
         complain(threads " readings of the thread's number, each of them a wavefront")
 }
 
 /code for sm_/ { finish(); kernel = ""; arch = $0; sub(/.*sm_/, "", arch); arch += 0 }
-/Function :/ { finish(); kernel = $3; count = idle = threads = 0; mnemonics = "" }
+/Function :/ { finish(); kernel = $3; count = idle = threads = warming = 0; mnemonics = "" }
 /^[ \t]*\/\*[0-9a-f]+\*\// {
     text = $0
     sub(/^[ \t]*\/\*[0-9a-f]+\*\/[ \t]*/, "", text)
     if (text ~ /^@!PT LDS RZ, \[RZ\]/) { idle++; next }
     sub(/^@!?U?P[0-9T]+ /, "", text)
     sub(/[ ;].*/, "", text)
+    if (text ~ /^LD(G\.E|L)\.S8(\.|$)/) { warming++; next }
     if (text == "S2R" && $0 ~ /SR_TID\.X/) threads++
     # The parameters are in constant bank 0 too: a constant load is meant where it reads bank 3.
     if (text ~ /^LDC/ ? $0 ~ /c\[0x3\]/ : text ~ /^(LD|LDG|LDS|LDL|ST|STG|STS|STL|ATOM|ATOMG|ATOMS|RED|REDG|REDS|LDSM|STSM|LDGSTS)(\.|$)/) {

@@ -3,16 +3,21 @@
  *   wrong       of stores to shared memory of lane 0 alone, one bank conflict more
  *   die         ends in the middle of the second answer
  *   refuse      says that this machine has no GPU
- *   forbidden   may not read counters */
+ *   forbidden   may not read counters
+ *   mixed       the second GPU is of another generation
+ *   lonely      the second GPU dies in the middle of its second answer
+ * STAND_IN_DEVICES is how many GPUs there are, STAND_IN_LOG a file to which each adds the accesses that it was given. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "warpmem.h"
 
-#define BUFFER UINT64_C(0x7f0000000000)
-
 static const char *mode = "";
+static unsigned device;
+static uint64_t buffer = UINT64_C(0x7f0000000000), buffer_bytes = UINT64_C(1) << 28;
+static int is_warm; /* accesses hit L1 */
+static FILE *given;
 static wm_arch *arch;
 
 static int fail(const char *text)
@@ -46,6 +51,7 @@ static int read_access(const char *line, const struct wm_opcode *opcode, struct 
     memset(out, 0, sizeof *out);
     out->opcode = *opcode;
     out->count = 1;
+    out->l1 = is_warm ? WM_L1_HIT : WM_L1_MISS;
     out->mask = (uint32_t)strtoul(line, &rest, 16);
     for (uint32_t lanes = out->mask; lanes; lanes &= lanes - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(lanes);
@@ -58,7 +64,7 @@ static int read_access(const char *line, const struct wm_opcode *opcode, struct 
         out->address[lane] = value & ((UINT64_C(1) << 40) - 1);
         out->shared_address[lane] = (uint32_t)(value >> 40);
         if (opcode->space == WM_GLOBAL || opcode->space == WM_GENERIC)
-            out->address[lane] += BUFFER;
+            out->address[lane] += buffer;
     }
     return *rest == '\n';
 }
@@ -79,6 +85,8 @@ static int read_launch(const char *name, unsigned long count, uint64_t sums[WM_C
         if (!fgets(line, sizeof line, stdin) || !read_access(line, &opcode, &access) ||
             wm_model(arch, &access, &counts) != WM_OK)
             return 0;
+        if (given)
+            fprintf(given, "%u %s %s", device, name, line);
         for (int c = 0; c < WM_COUNTERS; c++)
             sums[c] += wm_counts_get(&counts, (enum wm_counter)c);
         if (strcmp(mode, "wrong") == 0 && opcode.operation == WM_ST && opcode.space == WM_SHARED && access.mask == 1)
@@ -89,9 +97,13 @@ static int read_launch(const char *name, unsigned long count, uint64_t sums[WM_C
 
 static void greet(void)
 {
-    printf("version = 1\ndevice = Stand-in\ncompute_capability = 9.0\ndriver = 0.0\ncuda = 0.0\n");
-    printf("buffer = 0x%llx\nbuffer_bytes = %d\nshared_bytes = 49152\nlocal_bytes = 8192\nconst_bytes = 49152\n",
-           (unsigned long long)BUFFER, 1 << 28);
+    const char *devices = getenv("STAND_IN_DEVICES");
+
+    printf("version = 2\ndevice = Stand-in %u\ndevices = %s\ndriver = 0.0\ncuda = 0.0\n", device,
+           devices ? devices : "1");
+    printf("compute_capability = %s\n", strcmp(mode, "mixed") == 0 && device == 1 ? "8.0" : "9.0");
+    printf("buffer = 0x%llx\nbuffer_bytes = %llu\nshared_bytes = 49152\nlocal_bytes = 8192\nconst_bytes = 49152\n",
+           (unsigned long long)buffer, (unsigned long long)buffer_bytes);
     printf("launch_records = 50\nlaunches = 8\n");
     if (strcmp(mode, "forbidden") == 0)
         printf("counters_missing = counters are not for everybody\n");
@@ -104,7 +116,25 @@ static void greet(void)
     fflush(stdout);
 }
 
-int main(void)
+/* Options come in pairs, but for --serve. As the real one does, a buffer that is no power of two begins at any page. */
+static int read_options(int argc, char **argv)
+{
+    for (int i = 2; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--device") == 0)
+            device = (unsigned)atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--l1") == 0)
+            is_warm = strcmp(argv[i + 1], "hit") == 0;
+        else if (strcmp(argv[i], "--buffer") == 0 && atoi(argv[i + 1]))
+            buffer_bytes = (uint64_t)atoi(argv[i + 1]) << 20;
+        else if (strcmp(argv[i], "--buffer") != 0)
+            return 0;
+    }
+    if (buffer_bytes & (buffer_bytes - 1))
+        buffer += UINT64_C(0x14600000);
+    return argc % 2 == 0 && strcmp(argv[1], "--serve") == 0;
+}
+
+int main(int argc, char **argv)
 {
     static const enum wm_counter order[] = {WM_REQUESTS,       WM_LINES,          WM_SECTORS,
                                             WM_TAG_WAVEFRONTS, WM_LSU_WAVEFRONTS, WM_SHARED_WAVEFRONTS,
@@ -116,6 +146,10 @@ int main(void)
 
     if (getenv("STAND_IN"))
         mode = getenv("STAND_IN");
+    if (getenv("STAND_IN_LOG"))
+        given = fopen(getenv("STAND_IN_LOG"), "a");
+    if (!read_options(argc, argv))
+        return fail("the command line is not understood");
     if (strcmp(mode, "refuse") == 0)
         return fail("this machine has no GPU");
     if (wm_arch_open("sm_90", &arch, NULL) != WM_OK)
@@ -136,7 +170,7 @@ int main(void)
         }
         if (strcmp(line, "go\n") != 0)
             return fail("a request is not understood");
-        if (strcmp(mode, "die") == 0 && ++answers == 2)
+        if ((strcmp(mode, "die") == 0 || (strcmp(mode, "lonely") == 0 && device == 1)) && ++answers == 2)
             return 3;
         for (unsigned i = 0; i < launches; i++) {
             for (size_t c = 0; c < sizeof order / sizeof *order; c++)

@@ -103,7 +103,7 @@ static uint32_t lanes_of(const struct wm_access *access)
     return rows ? access->mask & (uint32_t)((UINT64_C(1) << rows) - 1) : access->mask;
 }
 
-static void check_pages(const struct wm_access *old, const struct wm_access *new)
+static void check_pages(const struct plan_limits *in, const struct wm_access *old, const struct wm_access *new)
 {
     const uint64_t inside = PLAN_PAGE_BYTES - 1;
 
@@ -111,7 +111,7 @@ static void check_pages(const struct wm_access *old, const struct wm_access *new
         if (!(old->mask >> a & 1)) {
             continue;
         }
-        assert_true(new->address[a] >= limits.buffer && new->address[a] < limits.buffer + limits.buffer_bytes);
+        assert_true(new->address[a] >= in->buffer && new->address[a] < in->buffer + in->buffer_bytes);
         assert_true((old->address[a] & inside) == (new->address[a] & inside));
         for (unsigned b = 0; b < a; b++) {
             if (old->mask >> b & 1) {
@@ -190,7 +190,7 @@ static void moved_accesses_cost_the_same(void **state)
         case WM_SHARED: check_offsets(&old, &new, limits.shared_bytes, 1024); break;
         case WM_LOCAL: check_pieces(&old, &new); break;
         case WM_CONST: check_offsets(&old, &new, limits.const_bytes, 1024); break;
-        default: check_pages(&old, &new); break;
+        default: check_pages(&limits, &old, &new); break;
         }
         check_same_counts(&old, &new);
     }
@@ -254,10 +254,147 @@ static void scattered_pages_keep_their_banks(void **state)
         }
         plan_use_clear(&limits, &use);
         assert_int_equal(plan_move(arch, &limits, &use, &old, &new), PLAN_MOVED);
-        check_pages(&old, &new);
+        check_pages(&limits, &old, &new);
         check_same_counts(&old, &new);
     }
     plan_use_free(&use);
+}
+
+/* Buffers that begin at any page and end at any. */
+static void buffers_of_any_size_do(void **state)
+{
+    static const uint64_t pages[] = {51201, 51200, 65536, 1000, 513, 40};
+    struct generator generator;
+
+    (void)state;
+    assert_int_equal(generate_live(&generator, SEED + 7, arch), WM_OK);
+    for (size_t n = 0; n < sizeof pages / sizeof *pages; n++) {
+        struct plan_limits odd = limits;
+        struct plan_use use;
+        unsigned moved = 0;
+
+        odd.buffer = UINT64_C(0x7f4418000000) + PLAN_PAGE_BYTES * n;
+        odd.buffer_bytes = pages[n] * PLAN_PAGE_BYTES;
+        assert_false(plan_is_aligned(&odd));
+        assert_int_equal(plan_use_new(&odd, &use), WM_OK);
+        for (unsigned i = 0; i < 3000; i++) {
+            struct wm_access old, new;
+
+            generate_access(&generator, &old);
+            if (!is_global(&old)) {
+                continue;
+            }
+            plan_use_clear(&odd, &use);
+            if (plan_move(arch, &odd, &use, &old, &new) != PLAN_MOVED) {
+                assert_true(pages[n] < 1000);
+                continue;
+            }
+            moved++;
+            check_pages(&odd, &old, &new);
+            check_same_counts(&old, &new);
+        }
+        assert_true(moved > 1000);
+        plan_use_free(&use);
+    }
+    assert_true(plan_is_aligned(&limits));
+}
+
+/* Lanes that are scattered over the buffer stay where they are, or move together. */
+static void scattered_lanes_stay_scattered(void **state)
+{
+    struct generator generator;
+    struct plan_limits large = limits;
+    struct plan_use use;
+    unsigned scattered = 0, others = 0, moved = 0, kept = 0;
+
+    (void)state;
+    large.buffer = UINT64_C(0x7f4418000000);
+    large.buffer_bytes = UINT64_C(100) << 30;
+    assert_int_equal(generate_live(&generator, SEED + 8, arch), WM_OK);
+    generator.far = large.buffer;
+    generator.far_bytes = large.buffer_bytes;
+    assert_int_equal(plan_use_new(&large, &use), WM_OK);
+    for (unsigned i = 0; i < 6000; i++) {
+        struct wm_access old, new;
+        uint64_t low = UINT64_MAX, high = 0, differing = 0;
+
+        generate_access(&generator, &old);
+        if (!is_global(&old) || !old.mask) {
+            continue;
+        }
+        for (uint32_t rest = old.mask; rest; rest &= rest - 1) {
+            const uint64_t address = old.address[__builtin_ctz(rest)];
+
+            low = address < low ? address : low;
+            high = address > high ? address : high;
+        }
+        if (low < large.buffer || high >= large.buffer + large.buffer_bytes || high - low < UINT64_C(4) << 30) {
+            others++;
+            continue;
+        }
+        scattered++;
+        if (i % 100 == 0) { /* else they share a launch */
+            plan_use_clear(&large, &use);
+        }
+        if (plan_move(arch, &large, &use, &old, &new) != PLAN_MOVED) {
+            continue;
+        }
+        moved++;
+        check_pages(&large, &old, &new);
+        check_same_counts(&old, &new);
+        for (uint32_t rest = old.mask; rest; rest &= rest - 1) {
+            const unsigned first = (unsigned)__builtin_ctz(old.mask), lane = (unsigned)__builtin_ctz(rest);
+
+            differing |= old.address[lane] ^ old.address[first] ^ new.address[lane] ^ new.address[first];
+        }
+        kept += differing == 0;
+    }
+    print_message("# %u scattered, %u not; %u moved, %u as they were\n", scattered, others, moved, kept);
+    assert_true(scattered > 1000 && others > 1000);
+    assert_true(moved == scattered && kept > moved * 9 / 10);
+    plan_use_free(&use);
+}
+
+/* Whether one is the other after plan_move(), as far as can be told. */
+static int is_moved(const struct wm_access *old, const struct wm_access *new)
+{
+    if (memcmp(&old->opcode, &new->opcode, sizeof old->opcode) != 0 || old->mask != new->mask) {
+        return 0;
+    }
+    for (uint32_t rest = is_global(new) ? new->mask : 0; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+
+        if ((old->address[lane] ^ new->address[lane]) % PLAN_PAGE_BYTES != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* The accesses of a seed are those that were recorded with it on a GPU. */
+static void a_seed_stays_what_it_was(void **state)
+{
+    const char *top = getenv("top_srcdir");
+    char path[4096];
+    struct generator generator;
+    struct wm_access recorded, generated;
+    struct wm_diag diag;
+    wm_reader *reader = NULL;
+    unsigned found = 0, drawn = 0;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/traces/hardware/sm_90/replay-hits.wmt", top ? top : ".");
+    assert_int_equal(wm_reader_open(path, NULL, &reader, &diag), WM_OK);
+    assert_int_equal(generate_live(&generator, 146, arch), WM_OK); /* as replay-hits.meta says */
+    while (wm_reader_next(reader, &recorded, &diag) == WM_OK) {
+        do { /* the record has one in four */
+            assert_true(drawn++ < 2000);
+            generate_access(&generator, &generated);
+        } while (!is_moved(&generated, &recorded));
+        found++;
+    }
+    assert_int_equal(found, 500);
+    wm_reader_close(reader);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- table */
@@ -597,6 +734,9 @@ int main(void)
         cmocka_unit_test(moved_accesses_cost_the_same),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(scattered_pages_keep_their_banks),
+        cmocka_unit_test(buffers_of_any_size_do),
+        cmocka_unit_test(scattered_lanes_stay_scattered),
+        cmocka_unit_test(a_seed_stays_what_it_was),
         cmocka_unit_test(each_access_is_measured_once),
         cmocka_unit_test(the_one_to_blame_is_found),
         cmocka_unit_test(alone_takes_a_launch_each),
