@@ -16,19 +16,16 @@
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static double excess(const struct wm_tally_row *row, enum wm_counter counter, enum wm_counter ideal)
-{
-    return row->sums[counter] > row->sums[ideal] ? (double)(row->sums[counter] - row->sums[ideal]) : 0;
-}
-
 static void cost(const struct html_page *page, struct html_row *out)
 {
-    const struct wm_tally_row *row = out->row;
+    struct wm_row_cycles cycles;
 
-    (void)page;
-    out->cycles = (double)row->sums[WM_SHARED_WAVEFRONTS] + (double)row->sums[WM_TAG_WAVEFRONTS];
-    out->wasted =
-        excess(row, WM_SHARED_WAVEFRONTS, WM_SHARED_WAVEFRONTS_IDEAL) + excess(row, WM_TAG_WAVEFRONTS, WM_REQUESTS);
+    if (wm_cycles_row(page->report->head->arch, out->row, &cycles) != WM_OK)
+        return;
+    out->cycles = cycles.cycles;
+    out->wasted = cycles.cycles > cycles.ideal ? cycles.cycles - cycles.ideal : 0;
+    out->bound = cycles.bound;
+    out->ideal_bound = cycles.ideal_bound;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -318,7 +315,8 @@ static void trust(const struct html_page *page)
                          "access of this GPU. ");
     else
         buffer_puts(out, "Not every counter on this page is exact. ");
-    buffer_puts(out, "Cycles are a prediction. <a href=\"#exactness\">What is exact, and what is not</a></p>\n");
+    buffer_puts(out,
+                "Cycles are a prediction, for one SM. <a href=\"#exactness\">What is exact, and what is not</a></p>\n");
 }
 
 static void summary(struct html_page *page)
@@ -511,7 +509,9 @@ static void exactness(struct html_page *page)
     else
         buffer_puts(out, "</ul>\n<p>All other counters agree with the hardware counter on every recorded access of "
                          "this GPU.</p>\n");
-    buffer_puts(out, "<p>Cycles are no counter: they are a prediction.</p>\n");
+    buffer_puts(out,
+                "<p>Cycles are no counter but a prediction from these counts and the rates in the profile, for one SM. "
+                "<a href=\"#reading\">What they mean</a></p>\n");
     provenance(page);
     buffer_puts(out, "</section>\n");
 }
@@ -526,7 +526,18 @@ static void reading(struct html_page *page)
     struct buffer *out = page->out;
 
     buffer_puts(out, "<section class=\"prose\">\n<h2 id=\"reading\">How to read this page</h2>\n<dl>\n");
-    term("Cycles, wasted cycles", "to be written", out);
+    term("Cycles",
+         "How long the executions of a line keep the memory pipe of one SM busy, at least: the time of its unit that "
+         "is busy "
+         "longest (issue, passes of the tag stage and of the data stage, results on their way to the registers, L2). A "
+         "prediction, for an SM that has enough warps to wait for nothing else. Lines can overlap in different units, "
+         "so that "
+         "a kernel may take less than the sum of its lines; what it waits for besides memory is not in it.",
+         out);
+    term("Wasted cycles",
+         "Those of a line that the same work would not take if all its counts were ideal: no sector too many, no bank "
+         "conflict.",
+         out);
     term("Sectors",
          "Pieces of 32 bytes that a request asks for; ideal: the fewest that could hold the distinct bytes asked for.",
          out);

@@ -20,13 +20,14 @@ void html_report(const struct html_report *report, struct buffer *out);
 /* A row of the tally, and what it costs. */
 struct html_row {
     const struct wm_tally_row *row;
-    size_t index;      /* in the tally: the row's name in the page */
-    double cycles;     /* predicted, of all its executions */
-    double wasted;     /* of these, what the same work without waste would not take */
-    size_t kernel;     /* index among the page's kernels */
-    const char *file;  /* source file; NULL where none is known */
-    size_t file_index; /* among the page's files, where file is not NULL */
-    int has_anchor;    /* its source line is shown */
+    size_t index;                     /* in the tally: the row's name in the page */
+    double cycles;                    /* predicted, of all its executions */
+    double wasted;                    /* of these, those that it would not take if its counts were ideal */
+    enum wm_bound bound, ideal_bound; /* what it is bound by, and would be */
+    size_t kernel;                    /* index among the page's kernels */
+    const char *file;                 /* source file; NULL where none is known */
+    size_t file_index;                /* among the page's files, where file is not NULL */
+    int has_anchor;                   /* its source line is shown */
 };
 
 struct html_kernel {

@@ -59,8 +59,8 @@ static void headings(const struct columns *columns, struct buffer *out)
     if (columns->has_kernel)
         heading("t", "text", both, "Kernel", "kernel", out);
     heading("n", "number", " rowspan=\"2\" aria-sort=\"descending\"", "Wasted cycles",
-            "cycles that the same work without waste would not take; a prediction", out);
-    heading("n", "number", both, "Cycles", "cycles of all executions; a prediction", out);
+            "wasted cycles: those that ideal counts would not take; predicted", out);
+    heading("n", "number", both, "Cycles", "cycles of all executions; predicted", out);
     buffer_puts(out, "<td class=\"b\" rowspan=\"2\"></td>");
     heading("n", "number", both, "Executed", "warp instructions", out);
     heading("n", "number", both, "Lanes", "active lanes per instruction", out);
@@ -229,6 +229,15 @@ static void details(struct html_page *page, const struct html_row *row)
         html_text(buffer_text(&page->text), out);
         buffer_puts(out, "</pre>\n");
     }
+    buffer_puts(out, "<p>Predicted: ");
+    html_cycles(row->cycles, out);
+    buffer_printf(out, " cycles, bound by %s", wm_bound_text(row->bound));
+    if (row->wasted > 0) {
+        buffer_puts(out, "; with ideal counts ");
+        html_cycles(row->cycles - row->wasted, out);
+        buffer_printf(out, ", bound by %s", wm_bound_text(row->ideal_bound));
+    }
+    buffer_puts(out, ".</p>\n");
     counters(row->row, out);
 }
 
