@@ -1,0 +1,415 @@
+/* Which thread takes what, and when: roles of thread indices, tiles in shared memory, vectors, whole warps. */
+#include "finder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------------------ tiles */
+
+/* Shared memory that a block has without asking for more (CUDA C++ Programming Guide, "Technical Specifications"). */
+#define TILE_BYTES 49152u
+
+struct tile {
+    struct tile_shape shape;
+    uint64_t bytes;
+    struct cost after;
+};
+
+static uint64_t passes(const struct cost *cost)
+{
+    return cost->sums[WM_TAG_WAVEFRONTS] + cost->sums[WM_LSU_WAVEFRONTS];
+}
+
+/* Better: fewer sectors; or as few, and a tenth fewer wavefronts at least, for what a larger tile costs. */
+static int is_better_tile(const struct tile *tile, const struct tile *best)
+{
+    if (tile->after.sums[WM_SECTORS] != best->after.sums[WM_SECTORS])
+        return tile->after.sums[WM_SECTORS] < best->after.sums[WM_SECTORS];
+    return 10 * passes(&tile->after) <= 9 * passes(&best->after);
+}
+
+static uint32_t most_steps(const struct site *const *sites, size_t n)
+{
+    uint32_t most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < sites[i]->n; k++)
+            most = sites[i]->moments[k].step + 1 > most ? sites[i]->moments[k].step + 1 : most;
+    }
+    return most;
+}
+
+/* Simulates a tile of that shape. 0: it does not fit. */
+static int try_tile(struct finder *finder, const struct site *const *sites, size_t n, const struct tile_shape *shape,
+                    struct tile *best)
+{
+    struct access_list list = {0};
+    struct tile tile = {.shape = *shape};
+
+    if (!finder->status)
+        finder->status = rewrite_tile(sites, n, shape, &list, &tile.bytes);
+    simulate(finder, &list, &tile.after);
+    if (finder->status || tile.bytes > TILE_BYTES)
+        return 0;
+    if (!best->shape.steps || is_better_tile(&tile, best))
+        *best = tile;
+    return 1;
+}
+
+/* Whether waste, and not repetition, is what a tile takes away. */
+static int is_walk(const struct cost *before, const struct cost *after)
+{
+    return excess_sectors(before) &&
+           2 * excess_sectors(before) >= above(before->sums[WM_SECTORS], after->sums[WM_SECTORS]);
+}
+
+/* The best tile for sites of one opcode: of more and more steps; across rows, of more and more blocks, so that the pieces
+ * of rows get longer. 0: none fits. */
+static int find_tile(struct finder *finder, const struct site *const *sites, size_t n, const struct cost *before,
+                     struct tile *best)
+{
+    uint32_t steps = most_steps(sites, n);
+
+    best->shape.steps = 0;
+    for (uint32_t depth = 1; depth; depth = depth >= steps ? 0 : 2 * depth > 32 ? steps : 2 * depth) {
+        if (!try_tile(finder, sites, n, &(struct tile_shape){depth, 1, 1}, best))
+            break;
+    }
+    if (!best->shape.steps || sites[0]->opcode.operation == WM_CP_ASYNC || !is_walk(before, &best->after))
+        return best->shape.steps && !finder->status;
+    for (uint32_t blocks = 2; blocks <= 8; blocks *= 2) {
+        uint32_t depth = best->shape.steps;
+
+        try_tile(finder, sites, n, &(struct tile_shape){depth, blocks, 1}, best);
+        try_tile(finder, sites, n, &(struct tile_shape){depth, 1, blocks}, best);
+    }
+    return !finder->status;
+}
+
+/* Where an element lies: how the addresses of a site are made. */
+static void say_addresses(const struct finder *finder, const struct site *site, struct buffer *out)
+{
+    struct buffer sum = {0};
+
+    if (say_affine(finder->sites, site, &sum))
+        buffer_printf(out, " (addresses: %s)", buffer_text(&sum));
+    buffer_free(&sum);
+}
+
+static void say_tile(const struct tile *tile, uint32_t steps, struct buffer *out)
+{
+    buffer_printf(out, "a tile of %llu B of shared memory a block", (unsigned long long)tile->bytes);
+    if (tile->shape.steps < steps)
+        buffer_printf(out, ", %u step%s at a time", tile->shape.steps, tile->shape.steps == 1 ? "" : "s");
+    else if (steps > 1)
+        buffer_puts(out, ", for all steps at once");
+    if (tile->shape.blocks_x * tile->shape.blocks_y > 1)
+        buffer_printf(out, ", which does the work of %u blocks that are neighbours in %c",
+                      tile->shape.blocks_x * tile->shape.blocks_y, tile->shape.blocks_x > 1 ? 'x' : 'y');
+}
+
+/* What the detour costs. */
+static void say_detour(const struct cost *before, const struct tile *tile, int is_store, struct buffer *out)
+{
+    uint64_t whole = tile->after.instructions;
+
+    buffer_printf(out,
+                  " Shared memory then has %llu store%s and %llu load%s more, of one wavefront each if free of conflicts; a "
+                  "barrier between them.",
+                  (unsigned long long)(is_store ? before->instructions : whole),
+                  (is_store ? before->instructions : whole) == 1 ? "" : "s",
+                  (unsigned long long)(is_store ? whole : before->instructions),
+                  (is_store ? whole : before->instructions) == 1 ? "" : "s");
+}
+
+static void say_walk(const struct finder *finder, const struct site *site, struct buffer *out)
+{
+    if (2 * site->strided >= site->several && site->stride)
+        buffer_printf(out, "Neighbouring lanes are %llu B apart", (unsigned long long)site->stride);
+    else
+        buffer_puts(out, "A warp's lanes are scattered over many sectors");
+    say_addresses(finder, site, out);
+    buffer_puts(out, "; what lies in between is taken by other lanes, steps or warps of the block. ");
+}
+
+static void propose_tile(struct finder *finder, const struct site *const *sites, size_t n, const struct tile *tile,
+                         enum advice_kind kind)
+{
+    struct draft draft = {.kind = kind};
+    int is_store = sites[0]->opcode.operation == WM_ST;
+    struct cost before = {0};
+    uint32_t steps = most_steps(sites, n);
+
+    for (size_t i = 0; i < n; i++)
+        cost_merge(&before, &sites[i]->cost);
+    say_region(&finder->sites->regions[sites[0]->region], &draft.title);
+    if (kind == ADVICE_REUSE) {
+        buffer_puts(&draft.title, ": a block loads the same sectors again and again");
+        buffer_printf(&draft.words, "What the warps of a block need is requested %.1f times. Load it once, into ",
+                      (double)before.sums[WM_SECTORS] / (double)tile->after.sums[WM_SECTORS]);
+        say_tile(tile, steps, &draft.words);
+        buffer_puts(&draft.words, " (L1 may have it already when it is asked for again: the request is made all the same).");
+    } else if (kind == ADVICE_SORT) {
+        buffer_puts(&draft.title, ": scattered lanes of a block meet in the same sectors");
+        buffer_puts(&draft.words, "Take them in the order of addresses (sort the indices of a block), or through ");
+        say_tile(tile, steps, &draft.words);
+        buffer_puts(&draft.words, ".");
+    } else {
+        buffer_printf(&draft.title, ": lanes %s across rows", is_store ? "store" : "load");
+        say_walk(finder, sites[0], &draft.words);
+        buffer_puts(&draft.words, is_store ? "Collect it in " : "Load it in the order of addresses into ");
+        say_tile(tile, steps, &draft.words);
+        buffer_puts(&draft.words, is_store ? ", and store that in the order of addresses." : ", and read it there.");
+    }
+    if (sites[0]->opcode.operation != WM_CP_ASYNC)
+        say_detour(&before, tile, is_store, &draft.words);
+    draft_effect(finder, &draft, sites, n, &tile->after, NULL);
+    propose(finder, &draft);
+}
+
+/* Whether a third of the sectors goes at least. */
+static int is_worth_a_tile(const struct finder *finder, const struct cost *before, const struct cost *after)
+{
+    return 3 * after->sums[WM_SECTORS] <= 2 * before->sums[WM_SECTORS] &&
+           matters(above(before->sums[WM_SECTORS], after->sums[WM_SECTORS]), finder->sites->global_total.sums[WM_SECTORS]);
+}
+
+static int is_scattered(const struct site *site)
+{
+    return !site->affine.holds_once && 2 * site->strided < site->several && 2 * site->adjacent < site->several;
+}
+
+/* Loads of one region and one opcode together: what one has loaded, the other need not. */
+static void look_at_loads(struct finder *finder, const struct site *const *loads, size_t n)
+{
+    enum advice_kind kind = ADVICE_REUSE;
+    struct cost before = {0};
+    struct tile tile;
+
+    for (size_t i = 0; i < n; i++)
+        cost_merge(&before, &loads[i]->cost);
+    if (!find_tile(finder, loads, n, &before, &tile) || !is_worth_a_tile(finder, &before, &tile.after))
+        return;
+    if (is_walk(&before, &tile.after))
+        kind = is_scattered(loads[0]) ? ADVICE_SORT : ADVICE_TILE;
+    propose_tile(finder, loads, n, &tile, kind);
+}
+
+void look_at_reuse(struct finder *finder, size_t region)
+{
+    const struct sites *sites = finder->sites;
+    const struct site **loads = calloc(sites->n + 1, sizeof *loads);
+    uint8_t *is_taken = calloc(sites->n + 1, 1);
+
+    if (!loads || !is_taken)
+        finder->status = WM_E_MEMORY;
+    for (size_t i = 0; i < sites->n && !finder->status && !sites->regions[region].is_written; i++) {
+        size_t n = 0;
+
+        for (size_t k = i; k < sites->n; k++) {
+            const struct site *site = &sites->list[k];
+
+            if (site->region != region || site->opcode.operation != WM_LD || is_taken[k] || finder->is_constant[k] ||
+                memcmp(&site->opcode, &sites->list[i].opcode, sizeof site->opcode) != 0)
+                continue;
+            is_taken[k] = 1;
+            loads[n++] = site;
+        }
+        if (n)
+            look_at_loads(finder, loads, n);
+    }
+    free(loads);
+    free(is_taken);
+}
+
+/* Stores, copies, and loads of what is stored elsewhere in the kernel: one site at a time. */
+void look_at_walk(struct finder *finder, const struct site *site)
+{
+    struct tile tile;
+
+    if (finder->status || site->region == NO_REGION || is_atomic_operation(&site->opcode) ||
+        (site->opcode.operation == WM_LD && !finder->sites->regions[site->region].is_written) ||
+        !matters(excess_sectors(&site->cost), finder->sites->global_total.sums[WM_SECTORS]))
+        return;
+    if (find_tile(finder, &site, 1, &site->cost, &tile) && is_worth_a_tile(finder, &site->cost, &tile.after))
+        propose_tile(finder, &site, 1, &tile, is_scattered(site) ? ADVICE_SORT : ADVICE_TILE);
+}
+
+/* ---------------------------------------------------------------------------------------------------- roles of threads */
+
+/* All sites in global memory with the roles exchanged. 0: not possible, or no memory. */
+static int simulate_swap(struct finder *finder, struct cost *costs, struct cost *sum)
+{
+    const struct sites *sites = finder->sites;
+
+    memset(sum, 0, sizeof *sum);
+    for (size_t i = 0; i < sites->n && !finder->status; i++) {
+        struct access_list list = {0};
+        int is_possible = 0;
+
+        if (sites->list[i].region == NO_REGION)
+            continue;
+        finder->status = rewrite_swap(sites, &sites->list[i], &list, &is_possible);
+        simulate(finder, &list, &costs[i]);
+        if (!is_possible)
+            return 0;
+        cost_merge(sum, &costs[i]);
+    }
+    return !finder->status;
+}
+
+static int has_changed(const struct cost *before, const struct cost *after)
+{
+    return before->sums[WM_SECTORS] != after->sums[WM_SECTORS] ||
+           before->sums[WM_TAG_WAVEFRONTS] != after->sums[WM_TAG_WAVEFRONTS] ||
+           before->sums[WM_LSU_WAVEFRONTS] != after->sums[WM_LSU_WAVEFRONTS];
+}
+
+/* Merged accesses to shared memory say no more which thread made them. */
+static int has_shared_sites(const struct sites *sites)
+{
+    for (size_t i = 0; i < sites->n; i++) {
+        if (sites->list[i].opcode.space == WM_SHARED || sites->list[i].opcode.operation == WM_CP_ASYNC)
+            return 1;
+    }
+    return 0;
+}
+
+static void propose_swap(struct finder *finder, const struct cost *costs)
+{
+    const struct sites *sites = finder->sites;
+    struct draft draft = {.kind = ADVICE_SWAP};
+
+    buffer_puts(&draft.title, "threadIdx.x and threadIdx.y in each other's role");
+    buffer_printf(&draft.words,
+                  "The lanes of a warp differ in threadIdx.x first, but most addresses change least with threadIdx.y. Exchange "
+                  "the two wherever they are used, and blockDim with them (%u x %u instead of %u x %u). All lines in global "
+                  "memory that change",
+                  sites->block[1], sites->block[0], sites->block[0], sites->block[1]);
+    buffer_puts(&draft.words, has_shared_sites(sites) ? " (those in shared memory change too: simulate again):" : ":");
+    for (size_t i = 0; i < sites->n; i++) {
+        const struct site *site = &sites->list[i];
+
+        if (site->region != NO_REGION && has_changed(&site->cost, &costs[i]))
+            draft_effect(finder, &draft, &site, 1, &costs[i], NULL);
+    }
+    propose(finder, &draft);
+}
+
+void look_at_roles(struct finder *finder)
+{
+    const struct cost *before = &finder->sites->global_total;
+    struct cost *costs = calloc(finder->sites->n + 1, sizeof *costs);
+    struct cost after;
+
+    if (!costs)
+        finder->status = WM_E_MEMORY;
+    if (!finder->status && matters(excess_sectors(before), before->sums[WM_SECTORS]) &&
+        simulate_swap(finder, costs, &after) && 5 * after.sums[WM_SECTORS] <= 4 * before->sums[WM_SECTORS])
+        propose_swap(finder, costs);
+    free(costs);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- vectors */
+
+void look_at_thread_vectors(struct finder *finder, const struct site *site)
+{
+    struct draft draft = {.kind = ADVICE_THREAD_VECTOR};
+
+    if (finder->status || site->region == NO_REGION || !is_load_or_store(site) ||
+        !matters(site->cost.instructions, finder->sites->total.instructions))
+        return;
+    for (unsigned bytes = 16; bytes > site->opcode.width_bytes && !finder->status; bytes /= 2) {
+        struct access_list list = {0};
+        struct cost after;
+        uint64_t merged = 0;
+
+        finder->status = rewrite_thread_vectors(site, bytes, &list, &merged);
+        simulate(finder, &list, &after);
+        if (2 * merged < site->cost.instructions || after.sums[WM_SECTORS] > site->cost.sums[WM_SECTORS])
+            continue;
+        say_region(&finder->sites->regions[site->region], &draft.title);
+        buffer_printf(&draft.title, ": each thread takes adjacent elements, one at a time");
+        buffer_printf(&draft.words,
+                      "A thread's successive %ss are adjacent and begin at multiples of %u B. Take %u elements at once, as "
+                      "float4 and the like do (unroll the loop by %u):",
+                      site->opcode.operation == WM_LD ? "load" : "store", bytes, bytes / site->opcode.width_bytes,
+                      bytes / site->opcode.width_bytes);
+        draft_effect(finder, &draft, &site, 1, &after, NULL);
+        propose(finder, &draft);
+        break;
+    }
+    draft_free(&draft);
+}
+
+/* One site whose warps' rows could be vectors: the widest that three quarters of the instructions fit. */
+static unsigned find_warp_vector(struct finder *finder, const struct site *site, struct cost *after)
+{
+    for (unsigned bytes = 16; bytes > site->opcode.width_bytes && !finder->status; bytes /= 2) {
+        struct access_list list = {0};
+        uint64_t merged = 0;
+
+        finder->status = rewrite_warp_vectors(site, bytes, &list, &merged);
+        simulate(finder, &list, after);
+        if (merged && merged >= site->cost.instructions - site->cost.instructions / 4)
+            return bytes;
+    }
+    return 0;
+}
+
+void look_at_warp_vectors(struct finder *finder)
+{
+    const struct sites *sites = finder->sites;
+    struct draft draft = {.kind = ADVICE_WARP_VECTOR};
+    unsigned most = 0;
+
+    for (size_t i = 0; i < sites->n && !finder->status; i++) {
+        const struct site *site = &sites->list[i];
+        struct cost after;
+        unsigned bytes;
+
+        if (site->region == NO_REGION || !is_load_or_store(site) || !is_mostly(site->adjacent, site) ||
+            finder->is_covered[i] || !matters(site->cost.instructions, sites->total.instructions))
+            continue;
+        bytes = find_warp_vector(finder, site, &after);
+        if (!bytes)
+            continue;
+        most = bytes > most ? bytes : most;
+        draft_effect(finder, &draft, &site, 1, &after, NULL);
+    }
+    if (draft.n_effects && !finder->status) {
+        buffer_printf(&draft.title, "coalesced, but narrow: up to %u B a lane are possible", most);
+        buffer_puts(&draft.words,
+                    "No sector is wasted here. But adjacent warps take adjacent rows: if each thread takes a vector (float4 and the "
+                    "like), fewer threads need fewer instructions and tag wavefronts for the same sectors:");
+        propose(finder, &draft);
+    }
+    draft_free(&draft);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ whole warps */
+
+void look_at_whole_warps(struct finder *finder, const struct site *site)
+{
+    struct draft draft = {.kind = ADVICE_WHOLE_WARPS};
+    struct access_list list = {0};
+    struct cost after;
+
+    if (finder->status || is_atomic_operation(&site->opcode) || site->region == NO_REGION ||
+        !matters(site->cost.instructions, finder->sites->total.instructions / 2) ||
+        site->cost.lanes > site->cost.instructions * (WM_LANES * 3 / 4))
+        return;
+    finder->status = rewrite_whole_warps(site, &list);
+    simulate(finder, &list, &after);
+    if (finder->status || 4 * after.instructions > 3 * site->cost.instructions ||
+        after.sums[WM_SECTORS] > site->cost.sums[WM_SECTORS] ||
+        after.sums[WM_SHARED_WAVEFRONTS] > site->cost.sums[WM_SHARED_WAVEFRONTS])
+        return;
+    say_site(site, &draft.title);
+    buffer_printf(&draft.title, ": %.1f of 32 lanes take part", (double)site->cost.lanes / (double)site->cost.instructions);
+    buffer_puts(&draft.words,
+                "The active threads of a block are spread over its warps. Number the work so that it falls to the first "
+                "threads of the block, whole warps at a time, and the other warps have none:");
+    draft_effect(finder, &draft, &site, 1, &after, NULL);
+    propose(finder, &draft);
+}

@@ -1,0 +1,204 @@
+/* What concerns one instruction by itself: one address for all lanes, atomics that collide, and what is left. */
+#include "finder.h"
+
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------------------------------- constant */
+
+/* Constant memory of a module (CUDA C++ Programming Guide, "Technical Specifications"). */
+#define CONSTANT_BYTES 65536u
+/* A sector is asked for so often, at least, before another place for it is worth a thought. */
+#define FEW_REQUESTS 8u
+
+void look_at_constant(struct finder *finder, const struct site *site)
+{
+    const struct sites *sites = finder->sites;
+    const struct region *region;
+    struct draft draft = {.kind = ADVICE_CONSTANT};
+    struct cost after = {0};
+
+    if (finder->status || site->region == NO_REGION || site->opcode.operation != WM_LD || !is_mostly(site->uniform, site) ||
+        !matters(site->cost.instructions, sites->total.instructions))
+        return;
+    region = &sites->regions[site->region];
+    if (region->is_written || region->high - region->low > CONSTANT_BYTES ||
+        site->cost.instructions < FEW_REQUESTS * region->touched_sectors)
+        return;
+    say_region(region, &draft.title);
+    buffer_puts(&draft.title, ": all lanes load one address of what nobody writes");
+    buffer_printf(&draft.words,
+                  "%llu B are asked for %llu times, by whole warps at once. As a __constant__ array (or a parameter of the "
+                  "kernel) they come through the constant cache, which serves one address a warp; it takes nothing of the "
+                  "stages counted here, and is not modelled:",
+                  (unsigned long long)(region->high - region->low), (unsigned long long)site->cost.instructions);
+    after.instructions = site->cost.instructions;
+    after.lanes = site->cost.lanes;
+    draft_effect(finder, &draft, &site, 1, &after, NULL);
+    propose(finder, &draft);
+    finder->is_constant[site - sites->list] = 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- atomics */
+
+/* Whether lanes at one address can be put together before: the order of operations does not matter, and a result that
+ * is used can be made from one lane's. */
+static int can_aggregate(const struct wm_opcode *opcode)
+{
+    switch (opcode->atomic) {
+    case WM_ATOMIC_ADD: return 1;
+    case WM_ATOMIC_MIN:
+    case WM_ATOMIC_MAX:
+    case WM_ATOMIC_AND:
+    case WM_ATOMIC_OR:
+    case WM_ATOMIC_XOR: return opcode->operation == WM_RED;
+    default: return 0;
+    }
+}
+
+static uint64_t atomic_wavefronts(const struct cost *cost)
+{
+    return cost->sums[WM_TAG_WAVEFRONTS] + cost->sums[WM_SHARED_WAVEFRONTS];
+}
+
+static int is_much_better(const struct cost *after, const struct cost *before)
+{
+    return 4 * atomic_wavefronts(after) <= 3 * atomic_wavefronts(before);
+}
+
+static void try_aggregation(struct finder *finder, const struct site *site)
+{
+    struct draft draft = {.kind = ADVICE_AGGREGATE};
+    struct access_list list = {0};
+    struct cost after;
+
+    finder->status = rewrite_one_lane_an_address(site, &list);
+    simulate(finder, &list, &after);
+    if (finder->status || !is_much_better(&after, &site->cost))
+        return;
+    say_site(site, &draft.title);
+    buffer_puts(&draft.title, ": lanes at one address take turns");
+    buffer_puts(&draft.words,
+                "Lanes of an atomic at the same address do not merge. Let the warp put together what goes to one address "
+                "(__match_any_sync and a sum over its lanes, __reduce_add_sync) and one lane of each add it:");
+    draft_effect(finder, &draft, &site, 1, &after, NULL);
+    propose(finder, &draft);
+}
+
+/* The table of a block's own in shared memory, which is added to global memory at its end. */
+static void try_private(struct finder *finder, const struct site *site)
+{
+    struct draft draft = {.kind = ADVICE_PRIVATE};
+    struct access_list shared = {0};
+    struct access_list end = {0};
+    struct cost in_shared, at_end, both;
+    uint64_t bytes;
+
+    if (site->high - site->low > 49152) /* shared memory of a block, without asking for more */
+        return;
+    finder->status = rewrite_private(site, &shared, &end, &bytes);
+    simulate(finder, &shared, &in_shared);
+    simulate(finder, &end, &at_end);
+    both = at_end;
+    cost_merge(&both, &in_shared);
+    if (finder->status || 2 * at_end.sums[WM_SECTORS] > site->cost.sums[WM_SECTORS] ||
+        !is_much_better(&at_end, &site->cost))
+        return;
+    say_site(site, &draft.title);
+    buffer_puts(&draft.title, ": a block comes to the same addresses again and again");
+    buffer_printf(&draft.words,
+                  "Give each block %llu B of shared memory for its own sums, and add these to global memory once, when the "
+                  "block is done. That is %llu wavefronts of atomics in shared memory (%u-way at worst), and in global memory "
+                  "what is shown",
+                  (unsigned long long)bytes, (unsigned long long)in_shared.sums[WM_SHARED_WAVEFRONTS],
+                  (unsigned)in_shared.sums[WM_WAYS]);
+    if (site->opcode.type == WM_TYPE_F && site->opcode.atomic == WM_ATOMIC_ADD)
+        buffer_puts(&draft.words, "; shared memory has no floating-point atomic: what nvcc makes of it is a loop, so reduce by "
+                                  "shuffles instead");
+    buffer_puts(&draft.words, ":");
+    draft_effect(finder, &draft, &site, 1, &at_end, NULL);
+    propose(finder, &draft);
+}
+
+void look_at_atomics(struct finder *finder, const struct site *site)
+{
+    const struct cost *total = &finder->sites->total;
+
+    if (finder->status || !is_atomic_operation(&site->opcode) || !can_aggregate(&site->opcode) ||
+        !matters(atomic_wavefronts(&site->cost), atomic_wavefronts(total)))
+        return;
+    if (site->collided)
+        try_aggregation(finder, site);
+    if (!finder->status && site->region != NO_REGION && site->opcode.operation == WM_RED)
+        try_private(finder, site);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- the rest */
+
+/* The longest run of adjacent elements in the first access of a site: bytes of a row. */
+static uint64_t row_bytes(const struct wm_access *access)
+{
+    uint64_t longest = 0;
+    uint64_t run = 0;
+    uint64_t expected = 0;
+
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
+        uint64_t address = access->address[__builtin_ctz(rest)];
+
+        run = run && address == expected ? run + access->opcode.width_bytes : access->opcode.width_bytes;
+        longest = run > longest ? run : longest;
+        expected = address + access->opcode.width_bytes;
+    }
+    return longest;
+}
+
+static void say_rest(const struct finder *finder, const struct site *site, struct draft *draft)
+{
+    uint64_t row = row_bytes(&site->accesses[site->moments[0].index]);
+    uint32_t sector = finder->sites->sector_bytes;
+
+    say_region(&finder->sites->regions[site->region], &draft->title);
+    if (is_mostly(site->adjacent, site)) {
+        buffer_puts(&draft->title, ": short or misaligned rows");
+        buffer_puts(&draft->words, "Lanes are adjacent, but rows begin or end inside sectors; no shift or padding was found that "
+                                   "serves all of them. At best:");
+    } else if (2 * site->strided >= site->several && site->stride) {
+        buffer_printf(&draft->title, ": lanes are %llu B apart", (unsigned long long)site->stride);
+        buffer_puts(&draft->words, "What lies between is not taken by the same block, so that no tile of it helps. If the data can "
+                                   "be stored in the order in which lanes take it, at best:");
+    } else if (row > site->opcode.width_bytes && row < 4 * sector) {
+        buffer_printf(&draft->title, ": rows of %llu B", (unsigned long long)row);
+        buffer_printf(&draft->words,
+                      "A warp takes several rows of %llu B. Give it at least %u B, and better %u B, of a row: a larger "
+                      "blockDim.x. At best:",
+                      (unsigned long long)row, sector, finder->sites->line_bytes);
+    } else {
+        buffer_puts(&draft->title, ": scattered lanes");
+        buffer_puts(&draft->words, "Where lanes go is in the data. Only another order of that helps: sort the indices, or store what is "
+                                   "taken together next to each other. At best:");
+    }
+}
+
+void look_at_rest(struct finder *finder, const struct site *site)
+{
+    struct draft draft = {.kind = ADVICE_NONE, .is_bound = 1};
+    const struct sites *sites = finder->sites;
+    struct cost after;
+    uint64_t tag_sectors = sites->line_bytes / sites->sector_bytes;
+
+    if (finder->status || site->region == NO_REGION || finder->is_covered[site - sites->list] || !site->several ||
+        !matters(excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]))
+        return;
+    say_rest(finder, site, &draft);
+    /* bounds: the bytes in as few sectors and lines as hold them; a request takes one pass of each stage at least */
+    after = site->cost;
+    after.sums[WM_SECTORS] = after.sums[WM_SECTORS_IDEAL];
+    after.sums[WM_L2_SECTORS] = after.sums[WM_SECTORS_IDEAL];
+    after.sums[WM_LINES] = (after.sums[WM_SECTORS] + tag_sectors - 1) / tag_sectors;
+    if (after.sums[WM_LINES] < after.sums[WM_REQUESTS])
+        after.sums[WM_LINES] = after.sums[WM_REQUESTS];
+    after.sums[WM_L2_REQUESTS] = after.sums[WM_LINES];
+    after.sums[WM_TAG_WAVEFRONTS] = after.sums[WM_REQUESTS];
+    after.sums[WM_LSU_WAVEFRONTS] = after.sums[WM_LINES]; /* 32 banks of 4 bytes a pass are a line */
+    draft_effect(finder, &draft, &site, 1, &after, NULL);
+    propose(finder, &draft);
+}
