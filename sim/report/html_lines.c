@@ -247,7 +247,8 @@ static void verdict_row(struct html_page *page, const struct html_row *row, cons
 
     buffer_clear(&page->text);
     verdict_group(page->report->geometry, row->row, &page->text);
-    buffer_printf(out, "<tr class=\"why\"><td colspan=\"%u\"><details>\n<summary>", columns->count);
+    buffer_printf(out, "<tr class=\"why\"><td colspan=\"%u\"><details%s>\n<summary>", columns->count,
+                  row->wasted > 0 ? "" : " class=\"z\"");
     html_text(buffer_text(&page->text), out);
     buffer_puts(out, "</summary>\n<div class=\"behind\">\n");
     details(page, row);

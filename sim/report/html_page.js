@@ -70,6 +70,7 @@
             button.type = "button";
             button.textContent = heading.textContent;
             heading.dataset.name = heading.title || heading.textContent;
+            heading.dataset.label = heading.textContent;
             heading.textContent = "";
             heading.appendChild(button);
             button.addEventListener("click", function () {
@@ -123,9 +124,9 @@
     window.addEventListener("hashchange", openTarget);
     openTarget();
 
-    // On paper everything is open.
+    // On paper everything is open, but for lines that waste nothing.
     window.addEventListener("beforeprint", function () {
-        document.querySelectorAll("details:not([open])").forEach(function (details) {
+        document.querySelectorAll("details:not([open]):not(.z)").forEach(function (details) {
             details.open = true;
             details.dataset.closed = "yes";
         });
