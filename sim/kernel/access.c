@@ -311,6 +311,7 @@ static void hand_out(const struct request *r)
     memcpy(out->block, run->block, sizeof out->block);
     out->warp = (uint32_t)(r->warp - run->warps);
     out->l1 = (uint32_t)run->l1;
+    out->zero_fill = 0;
 }
 
 static void request_start(struct request *r, struct wmi_run *run, struct warp *warp, const struct insn *insn, const char *verb)
@@ -496,5 +497,143 @@ int wmi_x_atomic(struct wmi_run *run, struct warp *warp, const struct insn *insn
         }
     }
     hand_out(r);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ ldmatrix, stmatrix, cp.async */
+
+/* Where the elements 2 * (lane % 4) and the one behind it are, of a matrix whose rows are at rows[0 .. 7]: in row lane / 4, and
+ * transposed in that column (PTX ISA, ldmatrix: "Matrix fragments"). */
+static uint8_t *element_of(uint8_t *const rows[8], unsigned lane, unsigned which, int transposed)
+{
+    const unsigned along = 2 * (lane % 4) + which;
+
+    return transposed ? rows[along] + 2 * (lane / 4) : rows[lane / 4] + 2 * along;
+}
+
+/* An address that no row is at counts for nothing: one of those that do stands there. */
+static void only_rows(struct wm_access *access, unsigned rows)
+{
+    for (unsigned i = rows; i < WM_LANES; i++)
+        access->address[i] = access->address[i % rows];
+}
+
+int wmi_x_matrix(struct wmi_run *run, struct warp *warp, const struct insn *insn)
+{
+    struct request request;
+    struct request *r = &request;
+    const int is_load = insn->op == X_LDMATRIX;
+    unsigned matrices;
+
+    request_start(r, run, warp, insn, is_load ? "read" : "write");
+    matrices = r->plan->opcode.matrices;
+    if (warp->active != UINT32_MAX)
+        return wmi_x_fail(run, r->at, WM_E_SYNTAX, "%s needs all 32 threads of the warp: warp %u of block (%u,%u,%u) gets here with 0x%08x",
+                          is_load ? "ldmatrix" : "stmatrix", (unsigned)(warp - run->warps), run->block[0], run->block[1], run->block[2],
+                          warp->active);
+    r->mask = matrices == 4 ? UINT32_MAX : (1u << 8 * matrices) - 1;
+    if (find_data(r))
+        return -1;
+    if (r->space != WM_SHARED)
+        return wmi_x_fail(run, r->at, WM_E_ADDRESS, "%s on %s memory", is_load ? "ldmatrix" : "stmatrix", space_name(r->space));
+    if (is_load)
+        check_shared_read(r, 0);
+    else
+        check_shared_write(r, 0);
+    for (unsigned m = 0; m < matrices; m++) {
+        union lanes *values = &warp->registers[(is_load ? insn->dst : insn->b) + m];
+
+        for (unsigned i = 0; i < 2 * WM_LANES; i++) {
+            uint8_t *at = element_of(r->data + 8 * m, i / 2, i % 2, r->plan->opcode.transposed);
+            const unsigned shift = 16 * (i % 2);
+
+            if (is_load) {
+                values->u[i / 2] &= ~(0xffffu << shift);
+                values->u[i / 2] |= (at[0] | (uint32_t)at[1] << 8) << shift;
+            } else {
+                at[0] = (uint8_t)(values->u[i / 2] >> shift);
+                at[1] = (uint8_t)(values->u[i / 2] >> shift >> 8);
+            }
+        }
+    }
+    r->mask = UINT32_MAX;
+    hand_out(r);
+    only_rows(&run->out[run->n_out - 1], 8 * matrices);
+    return 0;
+}
+
+/* The sources of the lanes that read any bytes: of each only as many as it reads must be there. */
+static int find_sources(struct request *r, const uint32_t bytes[WM_LANES])
+{
+    const uint32_t mask = r->mask;
+    const uint32_t width = r->width;
+    int failed = find_space(r);
+
+    if (!failed && r->space != WM_GLOBAL)
+        failed = wmi_x_fail(r->run, r->at, WM_E_ADDRESS, "cp.async from %s memory", space_name(r->space));
+    failed = failed || misaligned(r);
+    for (r->width = 1; r->width <= width && !failed; r->width++) {
+        r->mask = 0;
+        for (unsigned i = 0; i < WM_LANES; i++)
+            r->mask |= (mask >> i & 1) && bytes[i] == r->width ? 1u << i : 0;
+        failed = r->mask && find_global(r);
+    }
+    r->mask = mask;
+    r->width = width;
+    return failed;
+}
+
+static void hand_out_copy(struct request *r, const struct request *to)
+{
+    struct wm_access *out = &r->run->out[r->run->n_out];
+    const int is_fill = r->mask == 0;
+
+    if (is_fill)
+        r->mask = to->mask;
+    hand_out(r);
+    out->zero_fill = (uint32_t)is_fill;
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        if (is_fill || !(r->mask >> i & 1))
+            out->address[i] = 0;
+        out->shared_address[i] = (uint32_t)(to->address[i] - WMI_SHARED_WINDOW);
+    }
+    if (r->mask != to->mask)
+        wmi_x_warn(r->run, WARN_FILL, r->at, "%u of %u threads fill with zeros (their source size is 0): they are left out of the counts, as what this costs was not measured",
+                   (unsigned)__builtin_popcount(to->mask & ~r->mask), (unsigned)__builtin_popcount(to->mask));
+}
+
+/* At once: nothing that may look at the data before a wait is told apart from what looks behind it. */
+int wmi_x_copy(struct wmi_run *run, struct warp *warp, const struct insn *insn)
+{
+    const uint32_t *bytes = warp->registers[insn->c].u;
+    struct request source;
+    struct request *r = &source;
+    struct request to;
+
+    request_start(&to, run, warp, insn, "write");
+    request_start(r, run, warp, insn, "read");
+    r->address = warp->registers[insn->b].U;
+    r->space = WM_GLOBAL;
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        if (!(to.mask >> i & 1))
+            continue;
+        if (bytes[i] > r->width)
+            return wmi_x_fail(run, r->at, WM_E_RANGE, "cp.async of %u bytes from a source of %u bytes", r->width, bytes[i]);
+        if (bytes[i] == 0)
+            r->mask &= ~(1u << i);
+    }
+    if (find_data(&to))
+        return -1;
+    if (to.space != WM_SHARED)
+        return wmi_x_fail(run, r->at, WM_E_ADDRESS, "cp.async to %s memory", space_name(to.space));
+    if (r->mask && find_sources(r, bytes))
+        return -1;
+    check_shared_write(&to, 0);
+    ACTIVE(&to, i) {
+        if (bytes[i])
+            memcpy(to.data[i], r->data[i], bytes[i]);
+        memset(to.data[i] + bytes[i], 0, r->width - bytes[i]);
+    }
+    hand_out_copy(r, &to);
     return 0;
 }

@@ -146,7 +146,8 @@ void wmi_c_builtins(struct compile *c)
 
 /* How the arguments of a function are treated. */
 enum form {
-    F_PLAIN,     /* each converted to the type in args: i int, u unsigned, I long, U ulong, f float, d double, b bool, L/M (unsigned) long long */
+    F_PLAIN,     /* each converted to the type in args: i int, u unsigned, I long, U ulong, L long long, M unsigned long long, s short,
+                    w unsigned short, h half, f float, d double, b bool */
     F_LOAD,      /* a pointer; the result is what it points to */
     F_STORE,     /* a pointer and a value */
     F_ATOMIC,
@@ -171,6 +172,8 @@ static const struct builtin_row {
     {"__threadfence", F_PLAIN, "v", B_FENCE, 0},
     {"__threadfence_block", F_PLAIN, "v", B_FENCE, 0},
     {"__threadfence_system", F_PLAIN, "v", B_FENCE, 0},
+    {"__pipeline_commit", F_PLAIN, "v", B_FENCE, 0}, /* copies are done at once */
+    {"__pipeline_wait_prior", F_PLAIN, "vM", B_FENCE, 0},
     {"__ldg", F_LOAD, "", B_LOAD, WM_CACHE_NC},
     {"__ldca", F_LOAD, "", B_LOAD, WM_CACHE_CA},
     {"__ldcg", F_LOAD, "", B_LOAD, WM_CACHE_CG},
@@ -235,6 +238,10 @@ static const struct builtin_row {
     {"__uint_as_float", F_PLAIN, "fu", B_BITS, 0},
     {"__double_as_longlong", F_PLAIN, "Ld", B_BITS, 0},
     {"__longlong_as_double", F_PLAIN, "dL", B_BITS, 0},
+    {"__half_as_ushort", F_PLAIN, "wh", B_BITS, 0},
+    {"__half_as_short", F_PLAIN, "sh", B_BITS, 0},
+    {"__ushort_as_half", F_PLAIN, "hw", B_BITS, 0},
+    {"__short_as_half", F_PLAIN, "hs", B_BITS, 0},
     {"__float2int_rn", F_PLAIN, "if", B_TO_INT, 'n'},
     {"__float2int_rz", F_PLAIN, "if", B_TO_INT, 'z'},
     {"__float2int_rd", F_PLAIN, "if", B_TO_INT, 'd'},
@@ -263,6 +270,9 @@ static const struct type *letter_type(struct compile *c, char letter)
     case 'L': return wmi_c_basic(c, K_LLONG);
     case 'M': return wmi_c_basic(c, K_ULLONG);
     case 'f': return wmi_c_basic(c, K_FLOAT);
+    case 'h': return wmi_c_basic(c, K_HALF);
+    case 's': return wmi_c_basic(c, K_SHORT);
+    case 'w': return wmi_c_basic(c, K_USHORT);
     default: return wmi_c_basic(c, K_DOUBLE);
     }
 }
@@ -463,8 +473,35 @@ static struct expr *make_vector(struct compile *c, const struct name *name, stru
     return e;
 }
 
+/* 4 and 8 bytes go through L1, 16 past it, as CUDA's cuda_pipeline_helpers.h has it. */
+static struct expr *pipeline_copy(struct compile *c, const char *name, struct expr **args, uint32_t n, struct place place)
+{
+    const struct type *wide = wmi_c_basic(c, K_ULONG);
+    const struct type *number = wmi_c_basic(c, K_UINT);
+    struct builtin_row row = {name, F_PLAIN, "", B_COPY, 0};
+
+    check_count(c, name, n, 3, 4, place);
+    for (uint32_t i = 0; i < 2; i++) {
+        args[i] = wmi_c_rvalue(c, args[i]);
+        if (args[i]->type->kind != K_POINTER)
+            wmi_c_fail(c, WM_E_SYNTAX, args[i]->place, "%s needs a pointer, not %s", name, wmi_c_type_name(c, args[i]->type));
+        args[i] = wmi_c_cast(c, args[i], wide, place);
+    }
+    args[2] = wmi_c_rvalue(c, args[2]);
+    if (args[2]->kind != E_CONST || !wmi_c_is_integer(args[2]->type))
+        wmi_c_refuse(c, args[2]->place, "%s of a size that is not known when compiling", name);
+    if (args[2]->value.i != 4 && args[2]->value.i != 8 && args[2]->value.i != 16)
+        wmi_c_fail(c, WM_E_SYNTAX, args[2]->place, "%s copies 4, 8 or 16 bytes", name);
+    row.value = args[2]->value.i | (args[2]->value.i == 16 ? WMI_COPY_CG : 0);
+    if (n == 4)
+        args[2] = wmi_c_binary(c, '-', wmi_c_cast(c, args[2], number, place), wmi_c_convert(c, args[3], number, "a size"), place);
+    return call_of(c, &row, wmi_c_basic(c, K_VOID), args, n == 4 ? 3 : 2, place);
+}
+
 struct expr *wmi_c_builtin(struct compile *c, const struct name *name, struct expr **args, uint32_t n, struct place place)
 {
+    if (strcmp(name->text, "__pipeline_memcpy_async") == 0)
+        return pipeline_copy(c, name->text, args, n, place);
     if (strcmp(name->text, "__cvta_generic_to_shared") == 0) {
         const struct builtin_row row = {name->text, F_PLAIN, "", B_TO_SHARED, 0};
 

@@ -5,6 +5,7 @@
  *       declare.c    what stands at file scope: functions by their token ranges, types, constants; host code is skipped
  *       types.c      types, layouts, names of types
  *       operators.c statement.c    a function's tokens, with template parameters bound, to a typed tree
+ *       ptx.c        asm statements, to the same tree
  *       builtin.c    what CUDA brings along: functions, variables, vector types, constants
  *       lower.c      the tree of a kernel and of all that it calls, inlined, to one program of register instructions
  *
@@ -568,6 +569,10 @@ struct stmt *wmi_c_body(struct compile *c); /* from '{' to '}' */
 /* Decides which of the function's variables are in registers and which in local memory. */
 void wmi_c_settle(struct compile *c, struct instance *instance);
 
+/* ptx.c */
+/* An asm statement, from its first word to its ';'. */
+struct stmt *wmi_c_asm(struct compile *c);
+
 /* builtin.c */
 enum builtin {
     B_SYNCTHREADS,  /* value.i: 0 plain, 1 count, 2 and, 3 or */
@@ -576,6 +581,9 @@ enum builtin {
     B_LOAD,         /* value.i: enum wm_cache */
     B_STORE,        /* likewise */
     B_ATOMIC,       /* value.i: enum wm_atomic; args: pointer, operands */
+    B_LDMATRIX,     /* value.i: matrices, WMI_MATRIX_TRANSPOSED; args: address */
+    B_STMATRIX,     /* likewise; args: address, the registers */
+    B_COPY,         /* cp.async; value.i: bytes, WMI_COPY_CG; args: destination, source, perhaps bytes of the source */
     B_SHUFFLE,      /* value.i: enum shuffle; args: mask, value, lane, width */
     B_BALLOT,
     B_ANY,
@@ -599,6 +607,9 @@ enum builtin {
     B_ASSERT,
     B_TRAP
 };
+
+#define WMI_MATRIX_TRANSPOSED 8u
+#define WMI_COPY_CG 32u
 
 enum shuffle { SHUFFLE_INDEX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_XOR };
 enum float_test { TEST_NAN, TEST_INF, TEST_FINITE, TEST_SIGN };

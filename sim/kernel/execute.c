@@ -524,6 +524,17 @@ static int arrive(struct wmi_run *run, struct warp *warp, const struct insn *ins
                       (unsigned)(warp - run->warps), run->block[0], run->block[1], run->block[2], warp->active, warp->live);
 }
 
+static int access_memory(struct wmi_run *run, struct warp *warp, const struct insn *insn)
+{
+    switch (insn->op) {
+    case X_LOAD: return wmi_x_load(run, warp, insn);
+    case X_STORE: return wmi_x_store(run, warp, insn);
+    case X_ATOMIC: return wmi_x_atomic(run, warp, insn);
+    case X_COPY: return wmi_x_copy(run, warp, insn);
+    default: return wmi_x_matrix(run, warp, insn);
+    }
+}
+
 enum stop wmi_x_warp(struct wmi_run *run, struct warp *warp)
 {
     const struct insn *const code = run->program.code;
@@ -560,15 +571,14 @@ enum stop wmi_x_warp(struct wmi_run *run, struct warp *warp)
             if (indexed(run, warp, insn))
                 return STOP_FAILED;
             break;
-        case X_LOAD: case X_STORE: case X_ATOMIC:
+        case X_LOAD: case X_STORE: case X_ATOMIC: case X_LDMATRIX: case X_STMATRIX: case X_COPY:
             if (!warp->active)
                 break;
             if (run->n_out >= run->room) {
                 warp->steps--;
                 return STOP_FULL;
             }
-            if (insn->op == X_LOAD ? wmi_x_load(run, warp, insn)
-                                   : insn->op == X_STORE ? wmi_x_store(run, warp, insn) : wmi_x_atomic(run, warp, insn))
+            if (access_memory(run, warp, insn))
                 return STOP_FAILED;
             break;
         case X_SHUFFLE:

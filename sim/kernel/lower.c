@@ -815,6 +815,54 @@ static uint32_t atomic_value(struct lower *l, struct expr *e)
     return dst;
 }
 
+/* A value's registers, one after the other. */
+static uint32_t registers_of(struct lower *l, struct expr *e)
+{
+    return e->type->kind == K_RECORD ? record_of(l, e) : value_of(l, e);
+}
+
+static uint32_t plan_of(struct lower *l, const char *opcode)
+{
+    struct plan plan;
+
+    memset(&plan, 0, sizeof plan);
+    if (wm_opcode_parse(opcode, strlen(opcode), &plan.opcode, NULL) != WM_OK)
+        wmi_c_refuse(l->c, l->place, "%s", opcode);
+    return plan_add(l, &plan);
+}
+
+/* ldmatrix, stmatrix, cp.async */
+static uint32_t moving_value(struct lower *l, struct expr *e)
+{
+    const unsigned matrices = (unsigned)e->value.i & (WMI_MATRIX_TRANSPOSED - 1);
+    const char *trans = e->value.i & WMI_MATRIX_TRANSPOSED ? ".trans" : "";
+    const unsigned bytes = (unsigned)e->value.i & (WMI_COPY_CG - 1);
+    uint32_t a = value_of(l, e->args[0]);
+    struct insn *insn;
+    uint32_t b;
+    uint32_t c;
+
+    l->place = e->place;
+    if (e->op == B_LDMATRIX) {
+        b = registers(l, matrices);
+        c = plan_of(l, wmi_c_text(l->c, "ldmatrix.x%u%s.shared.b16", matrices, trans));
+        emit(l, X_LDMATRIX, b, a, 0)->target = c;
+        return b;
+    }
+    b = registers_of(l, e->args[1]);
+    if (e->op == B_STMATRIX) {
+        c = plan_of(l, wmi_c_text(l->c, "stmatrix.x%u%s.shared.b16", matrices, trans));
+        emit(l, X_STMATRIX, 0, a, b)->target = c;
+        return 0;
+    }
+    c = e->n_args > 2 ? value_of(l, e->args[2]) : constant(l, bytes, 0);
+    l->place = e->place;
+    insn = emit(l, X_COPY, 0, a, b);
+    insn->c = c;
+    insn->target = plan_of(l, wmi_c_text(l->c, "cp.async.%s.%u", e->value.i & WMI_COPY_CG ? "cg" : "ca", bytes));
+    return 0;
+}
+
 static uint32_t builtin_value(struct lower *l, struct expr *e)
 {
     const char cls = e->n_args ? class_of(e->args[e->n_args - 1]->type) : 's';
@@ -833,13 +881,18 @@ static uint32_t builtin_value(struct lower *l, struct expr *e)
         const struct type *type = e->args[0]->type->base;
         const struct where where = {W_MEMORY, value_of(l, e->args[0]), 0, 0, 0};
 
-        dst = type->kind == K_RECORD ? record_of(l, e->args[1]) : value_of(l, e->args[1]);
+        dst = registers_of(l, e->args[1]);
         l->place = e->place;
         store(l, &where, type, dst, (uint8_t)e->value.i);
         return 0;
     }
     case B_ATOMIC: return atomic_value(l, e);
-    case B_BITS: return value_of(l, e->args[0]); /* a register holds bits */
+    case B_LDMATRIX:
+    case B_STMATRIX:
+    case B_COPY: return moving_value(l, e);
+    case B_BITS: /* a register holds bits; of a short type, extended by its sign */
+        dst = value_of(l, e->args[0]);
+        return e->type->size == 2 ? narrow(l, e->type, dst) : dst;
     case B_FENCE: return 0;
     default: break;
     }
@@ -1440,7 +1493,8 @@ static void number_constants(struct program *p)
 
 static int is_access(const struct insn *insn)
 {
-    return insn->op == X_LOAD || insn->op == X_STORE || insn->op == X_ATOMIC;
+    return insn->op == X_LOAD || insn->op == X_STORE || insn->op == X_ATOMIC || insn->op == X_LDMATRIX || insn->op == X_STMATRIX ||
+           insn->op == X_COPY;
 }
 
 /* Statements each of which is an expression that is given by itself. */

@@ -61,7 +61,7 @@ struct warp {
     uint64_t steps;
 };
 
-enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP };
+enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP, WARN_FILL };
 
 struct warning {
     enum warning_kind kind;
@@ -161,6 +161,8 @@ void wmi_x_memory_free(struct wmi_run *run);
 int wmi_x_load(struct wmi_run *run, struct warp *warp, const struct insn *insn);
 int wmi_x_store(struct wmi_run *run, struct warp *warp, const struct insn *insn);
 int wmi_x_atomic(struct wmi_run *run, struct warp *warp, const struct insn *insn);
+int wmi_x_matrix(struct wmi_run *run, struct warp *warp, const struct insn *insn); /* ldmatrix, stmatrix */
+int wmi_x_copy(struct wmi_run *run, struct warp *warp, const struct insn *insn);   /* cp.async */
 void wmi_x_warn(struct wmi_run *run, enum warning_kind kind, uint32_t at, const char *format, ...) WMI_PRINTF(4, 5);
 int wmi_x_fail(struct wmi_run *run, uint32_t at, enum wm_status status, const char *format, ...) WMI_PRINTF(4, 5);
 

@@ -480,7 +480,7 @@ static struct stmt *statement_inner(struct compile *c)
         case KW_CASE:
         case KW_DEFAULT: wmi_c_refuse(c, token->place, "a case that does not stand directly in its switch");
         case KW_GOTO: wmi_c_refuse(c, token->place, "goto");
-        case KW_ASM: wmi_c_refuse(c, token->place, "inline PTX (%s)", token->name->text);
+        case KW_ASM: return wmi_c_asm(c);
         case KW_TRY: wmi_c_refuse(c, token->place, "try");
         case KW_USING: wmi_c_using(c); return make(c, S_BLOCK, token->place);
         case KW_STATIC_ASSERT: wmi_c_static_assert(c); return make(c, S_BLOCK, token->place);

@@ -14,7 +14,7 @@ static const struct {
     {"case", KW_CASE}, {"default", KW_DEFAULT}, {"break", KW_BREAK}, {"continue", KW_CONTINUE},
     {"return", KW_RETURN}, {"goto", KW_GOTO}, {"struct", KW_STRUCT}, {"class", KW_CLASS}, {"union", KW_UNION},
     {"enum", KW_ENUM}, {"typedef", KW_TYPEDEF}, {"using", KW_USING}, {"namespace", KW_NAMESPACE},
-    {"template", KW_TEMPLATE}, {"typename", KW_TYPENAME}, {"const", KW_CONST}, {"volatile", KW_VOLATILE},
+    {"template", KW_TEMPLATE}, {"typename", KW_TYPENAME}, {"const", KW_CONST}, {"volatile", KW_VOLATILE}, {"__volatile__", KW_VOLATILE},
     {"__restrict__", KW_RESTRICT}, {"__restrict", KW_RESTRICT}, {"restrict", KW_RESTRICT}, {"static", KW_STATIC},
     {"extern", KW_EXTERN}, {"inline", KW_INLINE}, {"__inline__", KW_INLINE}, {"__inline", KW_INLINE},
     {"constexpr", KW_CONSTEXPR}, {"register", KW_REGISTER}, {"mutable", KW_MUTABLE}, {"auto", KW_AUTO},

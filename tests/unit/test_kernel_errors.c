@@ -40,7 +40,7 @@ static void check_rows(const struct row *rows, size_t n)
 static void test_refused(void **state)
 {
     static const struct row rows[] = {
-        {"__global__ void k(int *p) {\n  asm volatile(\"mov\");\n}\n", "", "k.cu:2:3: inline PTX (asm) is not supported", WM_E_UNSUPPORTED},
+        {"__global__ void k(int *p) {\n  asm volatile(\"membar.gl;\");\n}\n", "", "k.cu:2:17: the PTX instruction membar.gl is not supported", WM_E_UNSUPPORTED},
         {"__global__ void k(int *p) {\n  int x = __asm__(\"\");\n}\n", "", "k.cu:2:11: inline PTX (__asm__) is not supported", WM_E_UNSUPPORTED},
         {"__global__ void k(int *p) {\n  goto end;\n}\n", "", "k.cu:2:3: goto is not supported", WM_E_UNSUPPORTED},
         {"__global__ void k(int *p) { printf(\"x\"); }\n", "", "k.cu:1:36: a string is not supported", WM_E_UNSUPPORTED},
