@@ -176,11 +176,11 @@ static int write_rows(struct pipeline *pipeline, struct job *job)
     return !out->failed;
 }
 
-static void say_tally_failure(enum wm_status status)
+static void say_tally_failure(const struct pipeline_options *options, enum wm_status status)
 {
     if (status == WM_E_RANGE)
-        complain(
-            "more than 131,072 groups, or a sum above 2^63 - 1: use a coarser grouping (--by kernel or --by opcode)");
+        complain("more than 131,072 groups, or a sum above 2^63 - 1: use a coarser grouping (--by kernel or --by opcode)%s",
+                 options->has_page ? " and no --report" : "");
     else
         complain("%s", wm_status_text(status));
 }
@@ -205,7 +205,7 @@ static int add_job(struct pipeline *pipeline, struct job *job)
             continue;
         status = wm_tally_merge(pipeline->options->tallies[i], job->tallies[i]);
         if (status) {
-            say_tally_failure(status);
+            say_tally_failure(pipeline->options, status);
             return 0;
         }
     }

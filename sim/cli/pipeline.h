@@ -22,6 +22,7 @@ struct pipeline_options {
     unsigned workers;
     wm_tally *tallies[PIPELINE_TALLIES]; /* to be added to; NULL: not wanted */
     enum wm_by by[PIPELINE_TALLIES];     /* their groupings */
+    int has_page;                        /* --report needs one of them by line */
     struct buffer *rows;                 /* gets a row per access; NULL: none are wanted */
     enum report_format format;           /* of the rows */
     const struct geometry *geometry;

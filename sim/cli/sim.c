@@ -297,6 +297,7 @@ static int simulate(struct run *run)
         .workers = (unsigned)options->jobs,
         .tallies = {run->groups, run->opcodes},
         .by = {(enum wm_by)(options->by == BY_ACCESS ? 0 : options->by), run->opcodes_by},
+        .has_page = options->report != NULL,
         .format = options->format,
     };
     struct pipeline_result result;
