@@ -325,11 +325,18 @@ static struct expr *plain_call(struct compile *c, const struct builtin_row *row,
     return e;
 }
 
+static void pointer_argument(struct compile *c, struct expr **arg, const char *name)
+{
+    *arg = wmi_c_rvalue(c, *arg);
+    if ((*arg)->type->kind != K_POINTER)
+        wmi_c_fail(c, WM_E_SYNTAX, (*arg)->place, "%s needs a pointer, not %s", name, wmi_c_type_name(c, (*arg)->type));
+}
+
 /* What a cached load or store, or an atomic, gets as its first argument. */
 static const struct type *pointee(struct compile *c, struct expr **args, const char *name)
 {
-    args[0] = wmi_c_rvalue(c, args[0]);
-    if (args[0]->type->kind != K_POINTER || args[0]->type->base->size == 0)
+    pointer_argument(c, args, name);
+    if (args[0]->type->base->size == 0)
         wmi_c_fail(c, WM_E_SYNTAX, args[0]->place, "%s needs a pointer, not %s", name, wmi_c_type_name(c, args[0]->type));
     return args[0]->type->base;
 }
@@ -482,9 +489,7 @@ static struct expr *pipeline_copy(struct compile *c, const char *name, struct ex
 
     check_count(c, name, n, 3, 4, place);
     for (uint32_t i = 0; i < 2; i++) {
-        args[i] = wmi_c_rvalue(c, args[i]);
-        if (args[i]->type->kind != K_POINTER)
-            wmi_c_fail(c, WM_E_SYNTAX, args[i]->place, "%s needs a pointer, not %s", name, wmi_c_type_name(c, args[i]->type));
+        pointer_argument(c, &args[i], name);
         args[i] = wmi_c_cast(c, args[i], wide, place);
     }
     args[2] = wmi_c_rvalue(c, args[2]);
@@ -506,7 +511,7 @@ struct expr *wmi_c_builtin(struct compile *c, const struct name *name, struct ex
         const struct builtin_row row = {name->text, F_PLAIN, "", B_TO_SHARED, 0};
 
         check_count(c, name->text, n, 1, 1, place);
-        pointee(c, args, name->text);
+        pointer_argument(c, args, name->text);
         return call_of(c, &row, wmi_c_basic(c, K_ULONG), args, n, place);
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -194,12 +194,65 @@ static void test_cache_hints(void **state)
     ran_free(ran);
 }
 
+/* Fragments of 16 x 16 halves, as ldmatrix.x4 gives them: registers are the quarters, first down, then to the right. */
+static void test_fragments(void **state)
+{
+    static const char *const kernels[] = {"ldmatrix_tile", "cp_async_tile"};
+    static const char *const layouts[] = {"0,false", "8,false", "0,true"};
+
+    (void)state;
+    for (unsigned k = 0; k < 6; k++) {
+        char options[256];
+        char file[64];
+        struct ran *ran;
+        const uint16_t *in;
+        const uint16_t *out;
+
+        snprintf(file, sizeof file, "%s.cu", kernels[k / 3]);
+        snprintf(options, sizeof options, "--kernel %s<%s> --block 128 --arg in=uint4[512] --arg in=random:%u --arg out=uint4[512]",
+                 kernels[k / 3], layouts[k % 3], k + 1);
+        ran = launch(file, options);
+        in = buffer_of(ran, "in", NULL);
+        out = buffer_of(ran, "out", NULL);
+        for (unsigned i = 0; i < 64 * 64; i++) {
+            const unsigned lane = i / 8 % 32;
+            const unsigned quarter = i / 2 % 4;
+            const unsigned row = i / 1024 * 16 + quarter % 2 * 8 + lane / 4;
+            const unsigned column = i / 256 % 4 * 16 + quarter / 2 * 8 + lane % 4 * 2 + i % 2;
+
+            assert_int_equal(out[i], in[64 * row + column]);
+        }
+        ran_free(ran);
+    }
+}
+
+static void test_transpose_twice(void **state)
+{
+    (void)state;
+    for (int padding = 0; padding < 2; padding++) {
+        char options[256];
+        struct ran *ran;
+        const float *a;
+        const float *b;
+
+        snprintf(options, sizeof options, "--kernel transpose_twice<%d> --block 32,8 --arg a=float[1024]:iota --arg b=float[1024]:iota", padding);
+        ran = launch("transpose_twice.cu", options);
+        a = buffer_of(ran, "a", NULL);
+        b = buffer_of(ran, "b", NULL);
+        for (int i = 0; i < 1024; i++) {
+            assert_true(a[i] == (float)(i % 32 * 32 + i / 32));
+            assert_true(b[i] == (float)(i % 32 * 32 + i / 32));
+        }
+        ran_free(ran);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copies),   cmocka_unit_test(test_unaligned_copy), cmocka_unit_test(test_transposes),
         cmocka_unit_test(test_sums),     cmocka_unit_test(test_matrices),       cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_cache_hints),
+        cmocka_unit_test(test_cache_hints), cmocka_unit_test(test_fragments),    cmocka_unit_test(test_transpose_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
