@@ -7,8 +7,8 @@
  */
 #include "model/model.h"
 
-/* The lanes that go in the next pass. A compare-and-swap brings two values a lane, and a pass takes half a line of it. */
-static uint32_t next_pass(const struct wm_profile *profile, const struct wm_access *access, uint32_t pending)
+/* A compare-and-swap brings two values a lane, and a pass takes half a line of it. */
+uint32_t wmi_atomic_pass(const struct wm_profile *profile, const struct wm_access *access, uint32_t pending)
 {
     const int is_cas = access->opcode.atomic == WM_ATOMIC_CAS;
     const unsigned piece_shift = wmi_log2(is_cas ? profile->cas_piece_bytes : profile->line_bytes);
@@ -51,22 +51,31 @@ static void fold_banks(const struct wm_profile *profile, struct wmi_lines *lines
 }
 
 /*
- * Data passes of the request, where they are other than those of what returns. Where every line has but one lane, the two
- * 16 B halves of a sector share their banks. A compare-and-swap is laid out as if its addresses were doubled: near, not
- * exact (74 of 92 measured).
+ * Where every line has but one lane, the two 16 B halves of a sector share their banks. A compare-and-swap is laid out as if
+ * its addresses were doubled: near, not exact (74 of 92 measured).
  */
+struct wmi_atomic_layout wmi_atomic_layout(const struct wm_profile *profile, const struct wm_access *access, uint32_t going,
+                                           const struct wmi_lines *lines)
+{
+    const unsigned half_sector = 16 / profile->bank_bytes;
+    struct wmi_atomic_layout layout = {access->opcode.atomic == WM_ATOMIC_CAS && access->opcode.width_bytes <= 8, 0};
+
+    if (lines->count == wmi_popcount(going))
+        layout.folded = layout.is_doubled ? 3 * half_sector : half_sector;
+    return layout;
+}
+
+/* Data passes of the request, where they are other than those of what returns. */
 static unsigned request_passes(const struct wm_profile *profile, const struct wm_access *access, uint32_t going,
                                const struct wmi_lines *lines, unsigned returning)
 {
+    const struct wmi_atomic_layout layout = wmi_atomic_layout(profile, access, going, lines);
     const unsigned width = access->opcode.width_bytes;
-    const unsigned half_sector = 16 / profile->bank_bytes;
-    const int is_doubled = access->opcode.atomic == WM_ATOMIC_CAS && width <= 8;
-    const int is_folded = lines->count == wmi_popcount(going);
     struct wmi_lines sent;
 
-    if (!is_doubled && !is_folded)
+    if (!layout.is_doubled && !layout.folded)
         return returning;
-    if (is_doubled) {
+    if (layout.is_doubled) {
         uint64_t doubled[WM_LANES];
 
         for (unsigned lane = 0; lane < WM_LANES; lane++)
@@ -75,8 +84,8 @@ static unsigned request_passes(const struct wm_profile *profile, const struct wm
     } else {
         sent = *lines;
     }
-    if (is_folded)
-        fold_banks(profile, &sent, is_doubled ? 3 * half_sector : half_sector);
+    if (layout.folded)
+        fold_banks(profile, &sent, layout.folded);
     return wmi_data_passes(&sent);
 }
 
@@ -89,7 +98,7 @@ void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access
     out->requests = 1;
     out->sectors_ideal = wmi_ideal_sectors(profile, access);
     while (pending) {
-        const uint32_t going = next_pass(profile, access, pending);
+        const uint32_t going = wmi_atomic_pass(profile, access, pending);
         unsigned returning;
 
         wmi_lines_of(profile, access->address, going, width, profile->phase_lanes[wmi_log2(width)], &lines);

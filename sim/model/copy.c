@@ -8,9 +8,8 @@
  */
 #include "model/model.h"
 
-/* The tag wavefront of each active lane's source line; returns the number of tag wavefronts. */
-static unsigned source_wavefronts(const struct wm_profile *profile, const struct wm_access *access,
-                                  const struct wmi_lines *lines, uint8_t of_lane[WM_LANES])
+unsigned wmi_copy_wavefronts(const struct wm_profile *profile, const struct wm_access *access,
+                             const struct wmi_lines *lines, uint8_t of_lane[WM_LANES])
 {
     const unsigned line_shift = wmi_log2(profile->line_bytes);
     uint8_t of_line[WM_LANES];
@@ -28,14 +27,14 @@ static unsigned source_wavefronts(const struct wm_profile *profile, const struct
 }
 
 /*
- * Passes of a group of lanes: a lane goes one pass after the last lane before it that uses its source slot or its
+ * A lane goes one pass after the last lane before it that uses its source slot or its
  * destination slot, a slot being the place of a lane's width in a row of banks. Lanes at one word do not merge, on either
  * side. Where whole addresses are compared instead of slots, what comes out is the fewest passes of any placement.
  */
-static unsigned chain(const struct wm_access *access, uint32_t group, uint64_t source_slots, uint64_t shared_slots)
+static unsigned chain(const struct wm_access *access, uint32_t group, uint64_t source_slots, uint64_t shared_slots,
+                      uint8_t pass[WM_LANES])
 {
     const unsigned shift = wmi_log2(access->opcode.width_bytes);
-    uint8_t pass[WM_LANES];
     unsigned passes = 0;
 
     for (uint32_t rest = group; rest; rest &= rest - 1) {
@@ -56,12 +55,38 @@ static unsigned chain(const struct wm_access *access, uint32_t group, uint64_t s
     return passes;
 }
 
+unsigned wmi_copy_passes(const struct wm_profile *profile, const struct wm_access *access, uint32_t group,
+                         uint8_t pass[WM_LANES])
+{
+    const uint64_t slots = profile->line_bytes / access->opcode.width_bytes - 1;
+
+    return chain(access, group, slots, slots, pass);
+}
+
+unsigned wmi_copy_ideal_passes(const struct wm_access *access, uint32_t phase)
+{
+    uint8_t pass[WM_LANES];
+
+    return chain(access, phase, UINT64_MAX, UINT64_MAX, pass);
+}
+
+uint32_t wmi_copy_group(const struct wm_access *access, uint32_t phase, const uint8_t wavefront[WM_LANES], unsigned which)
+{
+    uint32_t group = phase;
+
+    for (uint32_t rest = phase; rest && !wmi_hits_l1(access); rest &= rest - 1) {
+        if (wavefront[wmi_log2(rest)] != which)
+            group &= ~(UINT32_C(1) << wmi_log2(rest));
+    }
+    return group;
+}
+
 /* Through L1: groups of lanes with one tag wavefront and one phase; on a hit, of one phase. */
 static void through_l1(const struct wm_profile *profile, const struct wm_access *access,
                        const uint8_t wavefront[WM_LANES], unsigned wavefronts, struct wm_counts *out)
 {
     const unsigned phase_lanes = profile->phase_lanes[wmi_log2(access->opcode.width_bytes)];
-    const uint64_t slots = profile->line_bytes / access->opcode.width_bytes - 1;
+    uint8_t pass[WM_LANES];
     unsigned groups = 0;
 
     if (wmi_hits_l1(access))
@@ -70,53 +95,23 @@ static void through_l1(const struct wm_profile *profile, const struct wm_access 
         const uint32_t phase = access->mask & wmi_lane_range(first, phase_lanes);
 
         for (unsigned w = 0; w < wavefronts; w++) {
-            uint32_t group = phase;
-            unsigned passes;
+            const unsigned passes =
+                wmi_copy_passes(profile, access, wmi_copy_group(access, phase, wavefront, w), pass);
 
-            for (uint32_t rest = phase; rest && !wmi_hits_l1(access); rest &= rest - 1) {
-                if (wavefront[wmi_log2(rest)] != w)
-                    group &= ~(UINT32_C(1) << wmi_log2(rest));
-            }
-            passes = chain(access, group, slots, slots);
             groups += passes > 0;
             out->shared_wavefronts += passes;
             if (passes > out->ways)
                 out->ways = passes;
         }
-        out->shared_wavefronts_ideal += chain(access, phase, UINT64_MAX, UINT64_MAX);
+        out->shared_wavefronts_ideal += wmi_copy_ideal_passes(access, phase);
     }
     out->bank_conflicts = out->shared_wavefronts - groups;
 }
 
 /* ---------------------------------------------------------------------------------------------------- past L1: .cg */
 
-/* What is looked up: a source line together with the shared row that some of it goes to. */
-struct pair {
-    uint64_t line;
-    uint64_t row;
-    unsigned wavefront; /* of the source line */
-    unsigned last;      /* the highest lane */
-};
-
-/* Source bytes for one shared sector: a whole source sector, straight or with its halves swapped, or one half of it. */
-struct item {
-    unsigned pair;
-    unsigned to;    /* shared sector in its row */
-    unsigned from;  /* source sector in its line */
-    unsigned swap;  /* 1: a 16 B half goes to the other half */
-    unsigned halves; /* of the shared sector: 1 low, 2 high, 3 both */
-};
-
-struct bypass {
-    struct pair pair[WM_LANES];
-    unsigned pairs;
-    uint8_t pair_of[WM_LANES]; /* by lane */
-    struct item item[WM_LANES];
-    unsigned items;
-};
-
 static void find_pairs(const struct wm_profile *profile, const struct wm_access *access,
-                       const uint8_t wavefront[WM_LANES], struct bypass *bypass)
+                       const uint8_t wavefront[WM_LANES], struct wmi_bypass *bypass)
 {
     const unsigned shift = wmi_log2(profile->line_bytes);
 
@@ -129,14 +124,14 @@ static void find_pairs(const struct wm_profile *profile, const struct wm_access 
         while (i < bypass->pairs && (bypass->pair[i].line != line || bypass->pair[i].row != row))
             i++;
         if (i == bypass->pairs)
-            bypass->pair[bypass->pairs++] = (struct pair){line, row, wavefront[lane], lane};
+            bypass->pair[bypass->pairs++] = (struct wmi_pair){.line = line, .row = row, .wavefront = wavefront[lane]};
         bypass->pair[i].last = lane;
         bypass->pair_of[lane] = (uint8_t)i;
     }
 }
 
 /* In each tag wavefront, pairs queue by the shared row's place among the tag banks. */
-static unsigned pair_wavefronts(const struct wm_profile *profile, const struct bypass *bypass, unsigned wavefronts)
+static unsigned pair_wavefronts(const struct wm_profile *profile, struct wmi_bypass *bypass, unsigned wavefronts)
 {
     const unsigned banks = 1U << profile->tag_bank_bits;
     unsigned sum = 0;
@@ -148,7 +143,10 @@ static unsigned pair_wavefronts(const struct wm_profile *profile, const struct b
         for (unsigned i = 0; i < bypass->pairs; i++) {
             const unsigned bank = (unsigned)(bypass->pair[i].row & (banks - 1));
 
-            if (bypass->pair[i].wavefront == w && ++queue[bank] > longest)
+            if (bypass->pair[i].wavefront != w)
+                continue;
+            bypass->pair[i].queued = sum + queue[bank];
+            if (++queue[bank] > longest)
                 longest = queue[bank];
         }
         sum += longest;
@@ -158,10 +156,10 @@ static unsigned pair_wavefronts(const struct wm_profile *profile, const struct b
 
 /* Whether lane a is asked for before lane b: the earlier pair by tag wavefront, then by highest lane, highest first; in a
  * pair the lower lane. */
-static int goes_first(const struct bypass *bypass, unsigned a, unsigned b)
+static int goes_first(const struct wmi_bypass *bypass, unsigned a, unsigned b)
 {
-    const struct pair *pair_a = &bypass->pair[bypass->pair_of[a]];
-    const struct pair *pair_b = &bypass->pair[bypass->pair_of[b]];
+    const struct wmi_pair *pair_a = &bypass->pair[bypass->pair_of[a]];
+    const struct wmi_pair *pair_b = &bypass->pair[bypass->pair_of[b]];
 
     if (pair_a->wavefront != pair_b->wavefront)
         return pair_a->wavefront < pair_b->wavefront;
@@ -171,7 +169,7 @@ static int goes_first(const struct bypass *bypass, unsigned a, unsigned b)
 }
 
 /* Of the lanes that write one 16 B chunk of shared memory, only the first is asked for. */
-static uint32_t winners(const struct wm_access *access, const struct bypass *bypass)
+static uint32_t winners(const struct wm_access *access, const struct wmi_bypass *bypass)
 {
     uint32_t won = access->mask;
 
@@ -190,7 +188,7 @@ static uint32_t winners(const struct wm_access *access, const struct bypass *byp
 
 /* The items of the winners; returns the number of distinct pairs of source line and shared sector. */
 static unsigned find_items(const struct wm_profile *profile, const struct wm_access *access, uint32_t won,
-                           struct bypass *bypass)
+                           struct wmi_bypass *bypass)
 {
     const unsigned shift = wmi_log2(profile->sector_bytes);
     const unsigned in_line = profile->line_bytes / profile->sector_bytes - 1;
@@ -199,7 +197,7 @@ static unsigned find_items(const struct wm_profile *profile, const struct wm_acc
     for (; won; won &= won - 1) {
         const unsigned lane = wmi_log2(won);
         const uint32_t shared = access->shared_address[lane];
-        const struct item item = {bypass->pair_of[lane], shared >> shift & in_line,
+        const struct wmi_item item = {bypass->pair_of[lane], shared >> shift & in_line,
                                   (unsigned)(access->address[lane] >> shift) & in_line,
                                   (unsigned)(access->address[lane] ^ shared) >> (shift - 1) & 1,
                                   1U << (shared >> (shift - 1) & 1)};
@@ -207,7 +205,7 @@ static unsigned find_items(const struct wm_profile *profile, const struct wm_acc
         unsigned i = 0;
 
         for (; i < bypass->items; i++) {
-            const struct item *old = &bypass->item[i];
+            const struct wmi_item *old = &bypass->item[i];
 
             if (old->pair != item.pair || old->to != item.to)
                 continue;
@@ -220,12 +218,14 @@ static unsigned find_items(const struct wm_profile *profile, const struct wm_acc
         else
             bypass->item[i].halves |= item.halves;
         sectors += !same_sector;
+        bypass->pair[item.pair].from |= UINT32_C(1) << item.from;
+        bypass->pair[item.pair].to |= UINT32_C(1) << item.to;
     }
     return sectors;
 }
 
 /* Items of one class share a packet. Lower classes go first: whole sectors, odd source halves, even ones. */
-static unsigned class_of(const struct item *item)
+static unsigned class_of(const struct wmi_item *item)
 {
     const unsigned source_half = item->halves == 3 ? 3 : (item->halves - 1) ^ item->swap;
 
@@ -233,12 +233,12 @@ static unsigned class_of(const struct item *item)
 }
 
 /* The item of a pair that goes to a shared sector next: of two, the one of the lower half. */
-static struct item *next_item(struct bypass *bypass, unsigned pair, unsigned to)
+static struct wmi_item *next_item(struct wmi_bypass *bypass, unsigned pair, unsigned to)
 {
-    struct item *next = NULL;
+    struct wmi_item *next = NULL;
 
     for (unsigned i = 0; i < bypass->items; i++) {
-        struct item *item = &bypass->item[i];
+        struct wmi_item *item = &bypass->item[i];
 
         if (item->halves && item->pair == pair && item->to == to && (!next || item->halves < next->halves))
             next = item;
@@ -247,20 +247,20 @@ static struct item *next_item(struct bypass *bypass, unsigned pair, unsigned to)
 }
 
 /* Takes one packet out of a pair's items; returns the source sectors in it, 0 where none are left. */
-static uint32_t take_packet(const struct wm_profile *profile, struct bypass *bypass, unsigned pair)
+static uint32_t take_packet(const struct wm_profile *profile, struct wmi_bypass *bypass, unsigned pair)
 {
     const unsigned sectors = profile->line_bytes / profile->sector_bytes;
     unsigned lowest = UINT32_MAX;
     uint32_t packet = 0;
 
     for (unsigned to = 0; to < sectors; to++) {
-        const struct item *item = next_item(bypass, pair, to);
+        const struct wmi_item *item = next_item(bypass, pair, to);
 
         if (item && class_of(item) < lowest)
             lowest = class_of(item);
     }
     for (unsigned to = 0; to < sectors; to++) {
-        struct item *item = next_item(bypass, pair, to);
+        struct wmi_item *item = next_item(bypass, pair, to);
 
         if (item && class_of(item) == lowest && !(packet >> item->from & 1)) {
             packet |= UINT32_C(1) << item->from;
@@ -270,19 +270,7 @@ static uint32_t take_packet(const struct wm_profile *profile, struct bypass *byp
     return packet;
 }
 
-/* Packets of a source line on their way to L2. Equal ones are merged by four. Where packets differ but share sectors, L2
- * merges what comes together in time: the count is then an upper bound. */
-struct line_packets {
-    uint64_t line;
-    uint32_t first;      /* sectors of the first packet */
-    uint32_t seen;       /* sectors of all */
-    unsigned packets;
-    unsigned sectors;    /* of all packets, repeats included */
-    int equal;           /* all are the same */
-    int repeats;         /* some sector is in two of them */
-};
-
-static void add_packet(struct line_packets *line, uint32_t packet)
+static void add_packet(struct wmi_packets *line, uint32_t packet)
 {
     line->equal = line->packets == 0 || (line->equal && packet == line->first);
     if (line->packets == 0)
@@ -293,9 +281,22 @@ static void add_packet(struct line_packets *line, uint32_t packet)
     line->sectors += wmi_popcount(packet);
 }
 
-static void ask_l2(const struct wm_profile *profile, struct bypass *bypass, struct wm_counts *out)
+/* Equal packets are merged by four. Where they differ but share sectors, L2 merges what comes together in time: the count
+ * is then an upper bound. */
+static void merge_packets(struct wmi_packets *line, uint32_t *inexact)
 {
-    struct line_packets lines[WM_LANES];
+    line->requests = line->packets;
+    if (line->equal && line->packets) {
+        line->requests = (line->packets + 3) / 4;
+        line->sectors = line->requests * wmi_popcount(line->first);
+    } else if (line->repeats) {
+        *inexact |= 1U << WM_L2_REQUESTS | 1U << WM_L2_SECTORS;
+    }
+}
+
+static void ask_l2(const struct wm_profile *profile, struct wmi_bypass *bypass)
+{
+    struct wmi_packets *lines = bypass->asked;
     unsigned count = 0;
 
     for (unsigned pair = 0; pair < bypass->pairs; pair++) {
@@ -306,38 +307,45 @@ static void ask_l2(const struct wm_profile *profile, struct bypass *bypass, stru
         while (i < count && lines[i].line != bypass->pair[pair].line)
             i++;
         if (i == count)
-            lines[count++] = (struct line_packets){.line = bypass->pair[pair].line};
+            lines[count++] = (struct wmi_packets){.line = bypass->pair[pair].line};
         for (; (packet = take_packet(profile, bypass, pair)) != 0; packets++)
             add_packet(&lines[i], packet);
         /* Which items share a packet is a fitted order: 11 of 1,323 such copies need one packet more or less. */
         if (packets > 1)
-            out->inexact |= 1U << WM_L2_REQUESTS;
+            bypass->inexact |= 1U << WM_L2_REQUESTS;
     }
-    for (unsigned i = 0; i < count; i++) {
-        if (lines[i].equal && lines[i].packets) {
-            const unsigned requests = (lines[i].packets + 3) / 4;
+    bypass->asked_lines = count;
+    for (unsigned i = 0; i < count; i++)
+        merge_packets(&lines[i], &bypass->inexact);
+}
 
-            out->l2_requests += requests;
-            out->l2_sectors += requests * wmi_popcount(lines[i].first);
-            continue;
-        }
-        out->l2_requests += lines[i].packets;
-        out->l2_sectors += lines[i].sectors;
-        if (lines[i].repeats)
-            out->inexact |= 1U << WM_L2_REQUESTS | 1U << WM_L2_SECTORS;
-    }
+void wmi_copy_bypass(const struct wm_profile *profile, const struct wm_access *access, const uint8_t wavefront[WM_LANES],
+                     unsigned wavefronts, struct wmi_bypass *bypass)
+{
+    bypass->pairs = 0;
+    bypass->items = 0;
+    bypass->inexact = 0;
+    find_pairs(profile, access, wavefront, bypass);
+    bypass->wavefronts = pair_wavefronts(profile, bypass, wavefronts);
+    bypass->won = winners(access, bypass);
+    bypass->sectors = find_items(profile, access, bypass->won, bypass);
+    ask_l2(profile, bypass);
 }
 
 static void past_l1(const struct wm_profile *profile, const struct wm_access *access,
                     const uint8_t wavefront[WM_LANES], unsigned wavefronts, struct wm_counts *out)
 {
-    struct bypass bypass = {.pairs = 0};
+    struct wmi_bypass bypass;
 
-    find_pairs(profile, access, wavefront, &bypass);
+    wmi_copy_bypass(profile, access, wavefront, wavefronts, &bypass);
     out->lines = bypass.pairs;
-    out->tag_wavefronts = pair_wavefronts(profile, &bypass, wavefronts);
-    out->sectors = find_items(profile, access, winners(access, &bypass), &bypass);
-    ask_l2(profile, &bypass, out);
+    out->tag_wavefronts = bypass.wavefronts;
+    out->sectors = bypass.sectors;
+    for (unsigned i = 0; i < bypass.asked_lines; i++) {
+        out->l2_requests += bypass.asked[i].requests;
+        out->l2_sectors += bypass.asked[i].sectors;
+    }
+    out->inexact |= bypass.inexact;
 }
 
 void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
@@ -352,7 +360,7 @@ void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, 
         return;
     }
     wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);
-    wavefronts = source_wavefronts(profile, access, &lines, wavefront);
+    wavefronts = wmi_copy_wavefronts(profile, access, &lines, wavefront);
     out->requests = 1;
     out->sectors_ideal = wmi_ideal_sectors(profile, access);
     if (access->opcode.cache == WM_CACHE_CG) {

@@ -45,7 +45,7 @@ static void load_store(const struct wm_profile *profile, const struct wm_access 
     out->requests++;
     out->lsu_wavefronts += access->opcode.operation == WM_LD
                                ? load_passes(lines, wavefront, wavefronts, wmi_hits_l1(access))
-                               : wmi_store_passes(profile, lines, wavefront, wavefronts, width_bytes, &exact);
+                               : wmi_store_passes(profile, lines, wavefront, wavefronts, width_bytes, &exact, NULL);
     if (!exact)
         out->inexact |= 1U << WM_LSU_WAVEFRONTS;
 }
@@ -72,25 +72,40 @@ static int crosses_blocks(const struct wm_profile *profile, const struct wm_acce
     return (differ & ~(uint64_t)(profile->local_block_bytes - 1)) != 0;
 }
 
+unsigned wmi_local_pieces(const struct wm_profile *profile, const struct wm_access *access)
+{
+    const unsigned width = access->opcode.width_bytes;
+
+    return width < profile->local_interleave_bytes ? 1 : width / profile->local_interleave_bytes;
+}
+
+void wmi_local_addresses(const struct wm_profile *profile, const struct wm_access *access, unsigned piece,
+                         uint64_t address[WM_LANES])
+{
+    const unsigned interleave = profile->local_interleave_bytes;
+    const unsigned shift = wmi_log2(interleave);
+
+    for (unsigned lane = 0; lane < WM_LANES; lane++) {
+        const uint64_t offset = access->address[lane] + (uint64_t)piece * interleave;
+
+        address[lane] = ((offset >> shift) * WM_LANES + lane) << shift | (offset & (interleave - 1));
+    }
+}
+
 /*
  * Local memory: a thread's offset o lies, in the warp's window, at (o / N) * 32 * N + lane * N + o % N for an interleave of
  * N bytes. A lane of more than N bytes is as many requests, one for each piece (measured: traces/hardware/sm_90).
  */
 void wmi_local(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
-    const unsigned interleave = profile->local_interleave_bytes;
     const unsigned width = access->opcode.width_bytes;
-    const unsigned piece_bytes = width < interleave ? width : interleave;
-    const unsigned shift = wmi_log2(interleave);
+    const unsigned pieces = wmi_local_pieces(profile, access);
+    const unsigned piece_bytes = width / pieces;
     struct wmi_lines lines;
-    uint64_t address[WM_LANES] = {0};
+    uint64_t address[WM_LANES];
 
-    for (unsigned piece = 0; piece < width; piece += piece_bytes) {
-        for (unsigned lane = 0; lane < WM_LANES; lane++) {
-            const uint64_t offset = access->address[lane] + piece;
-
-            address[lane] = ((offset >> shift) * WM_LANES + lane) << shift | (offset & (interleave - 1));
-        }
+    for (unsigned piece = 0; piece < pieces; piece++) {
+        wmi_local_addresses(profile, access, piece, address);
         wmi_lines_of(profile, address, access->mask, piece_bytes, profile->phase_lanes[wmi_log2(piece_bytes)], &lines);
         load_store(profile, access, piece_bytes, &lines, out);
     }

@@ -123,9 +123,111 @@ unsigned wmi_distinct(const uint64_t address[WM_LANES], uint32_t mask);
 /* The fewest sectors that could hold the distinct bytes of the active lanes. */
 unsigned wmi_ideal_sectors(const struct wm_profile *profile, const struct wm_access *access);
 
-/* Data passes of a store. *exact becomes 0 where the result is no more than near. */
+/* Most attempts of a store of narrow lanes: each writes a word or is blocked by one of 32 sectors. */
+#define WMI_ATTEMPTS 128
+
+/* Which tag wavefronts of a store share data wavefronts. */
+struct wmi_store_group {
+    unsigned first_wave;
+    unsigned waves;
+    uint32_t cycle;    /* in which the group was formed, from the store's first */
+    unsigned attempts; /* lanes narrower than a bank: to write its words */
+};
+
+struct wmi_store_plan {
+    unsigned groups; /* 0: all share */
+    struct wmi_store_group group[WM_LANES];
+    uint32_t written[WMI_ATTEMPTS]; /* lanes narrower than a bank: banks that got a word, by attempt, the groups' in turn */
+};
+
+/* Data passes of a store. *exact becomes 0 where the result is no more than near. plan, unless NULL, tells how they come
+ * about; it is all zero before. */
 unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
-                          const uint8_t wavefront[WM_LANES], unsigned wavefronts, unsigned width_bytes, int *exact);
+                          const uint8_t wavefront[WM_LANES], unsigned wavefronts, unsigned width_bytes, int *exact,
+                          struct wmi_store_plan *plan);
+
+/* Shared memory: the lanes of a phase; by which distance of partners it has doubled, 0: by none; whether lanes at the same
+ * word cost one pass. */
+unsigned wmi_shared_phase_lanes(const struct wm_profile *profile, const struct wm_access *access);
+unsigned wmi_shared_merge(const struct wm_profile *profile, const struct wm_access *access);
+int wmi_shared_words_merge(const struct wm_profile *profile, const struct wm_access *access);
+
+/* Local memory: requests of an access, and where the lanes' pieces number piece lie in the warp's window. */
+unsigned wmi_local_pieces(const struct wm_profile *profile, const struct wm_access *access);
+void wmi_local_addresses(const struct wm_profile *profile, const struct wm_access *access, unsigned piece,
+                         uint64_t address[WM_LANES]);
+
+/* Atomics on global memory: the lanes of pending that go in the next pass. */
+uint32_t wmi_atomic_pass(const struct wm_profile *profile, const struct wm_access *access, uint32_t pending);
+
+/* How the request of a pass lies in the banks, where that is other than its addresses say. */
+struct wmi_atomic_layout {
+    int is_doubled;  /* as lanes of twice the width at twice their address */
+    unsigned folded; /* banks that differ in these bits alone are one */
+};
+struct wmi_atomic_layout wmi_atomic_layout(const struct wm_profile *profile, const struct wm_access *access, uint32_t going,
+                                           const struct wmi_lines *lines);
+
+/* cp.async: the tag wavefront of each active lane's source line; returns the number of tag wavefronts. */
+unsigned wmi_copy_wavefronts(const struct wm_profile *profile, const struct wm_access *access,
+                             const struct wmi_lines *lines, uint8_t of_lane[WM_LANES]);
+
+/* Of a phase's lanes those that are served together with that tag wavefront; on an L1 hit, all. Their passes, with that of
+ * each lane, 1-based; and the fewest passes of the phase, wherever its data may lie. */
+uint32_t wmi_copy_group(const struct wm_access *access, uint32_t phase, const uint8_t wavefront[WM_LANES], unsigned which);
+unsigned wmi_copy_passes(const struct wm_profile *profile, const struct wm_access *access, uint32_t group,
+                         uint8_t pass[WM_LANES]);
+unsigned wmi_copy_ideal_passes(const struct wm_access *access, uint32_t phase);
+
+/* What a copy past L1 looks up: a source line together with the shared row that some of it goes to. */
+struct wmi_pair {
+    uint64_t line;
+    uint64_t row;
+    unsigned wavefront; /* of the source line */
+    unsigned queued;    /* tag wavefront of the pair */
+    unsigned last;      /* the highest lane */
+    uint32_t from;      /* sectors asked for: of the source line, */
+    uint32_t to;        /* and of the shared row */
+};
+
+/* Source bytes for one shared sector: a whole source sector, straight or with its halves swapped, or one half of it. */
+struct wmi_item {
+    unsigned pair;
+    unsigned to;     /* shared sector in its row */
+    unsigned from;   /* source sector in its line */
+    unsigned swap;   /* 1: a 16 B half goes to the other half */
+    unsigned halves; /* of the shared sector: 1 low, 2 high, 3 both; 0: asked for */
+};
+
+/* Packets of a source line on their way to L2. */
+struct wmi_packets {
+    uint64_t line;
+    uint32_t first;      /* sectors of the first packet */
+    uint32_t seen;       /* sectors of all */
+    unsigned packets;
+    unsigned sectors;    /* that L2 is asked for, repeats included */
+    unsigned requests;   /* packets, merged */
+    int equal;           /* all are the same */
+    int repeats;         /* some sector is in two of them */
+};
+
+struct wmi_bypass {
+    struct wmi_pair pair[WM_LANES];
+    unsigned pairs;
+    unsigned wavefronts;
+    uint8_t pair_of[WM_LANES]; /* by lane */
+    uint32_t won;              /* lanes that are asked for */
+    struct wmi_item item[WM_LANES];
+    unsigned items;
+    unsigned sectors; /* distinct pairs of source line and shared sector */
+    struct wmi_packets asked[WM_LANES];
+    unsigned asked_lines;
+    uint32_t inexact; /* bits of enum wm_counter */
+};
+
+/* wavefront, wavefronts: of wmi_copy_wavefronts(). */
+void wmi_copy_bypass(const struct wm_profile *profile, const struct wm_access *access, const uint8_t wavefront[WM_LANES],
+                     unsigned wavefronts, struct wmi_bypass *bypass);
 
 /* The units: each adds what it knows to *out, which is all zero before. */
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);

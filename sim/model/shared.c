@@ -21,17 +21,34 @@ static int pairs_share(const uint64_t address[WM_LANES], uint32_t mask, unsigned
     return 1;
 }
 
-/* Lanes in a phase of a load: wide loads whose lanes share addresses in pairs take twice as many. */
-static unsigned load_phase_lanes(const struct wm_profile *profile, const struct wm_access *access)
+unsigned wmi_shared_merge(const struct wm_profile *profile, const struct wm_access *access)
+{
+    if (access->opcode.operation != WM_LD || profile->phase_lanes[wmi_log2(access->opcode.width_bytes)] >= WM_LANES)
+        return 0;
+    for (unsigned distance = 1; distance <= 2; distance++) {
+        if ((profile->load_merge & distance) && pairs_share(access->address, access->mask, distance))
+            return distance;
+    }
+    return 0;
+}
+
+unsigned wmi_shared_phase_lanes(const struct wm_profile *profile, const struct wm_access *access)
 {
     const unsigned lanes = profile->phase_lanes[wmi_log2(access->opcode.width_bytes)];
 
-    if (lanes >= WM_LANES)
-        return lanes;
-    if (((profile->load_merge & 1) && pairs_share(access->address, access->mask, 1)) ||
-        ((profile->load_merge & 2) && pairs_share(access->address, access->mask, 2)))
-        return lanes * 2;
-    return lanes;
+    switch (access->opcode.operation) {
+    case WM_LDMATRIX:
+        return profile->ldmatrix_phase_lanes;
+    case WM_STMATRIX:
+        return profile->stmatrix_phase_lanes;
+    default:
+        return wmi_shared_merge(profile, access) ? lanes * 2 : lanes;
+    }
+}
+
+int wmi_shared_words_merge(const struct wm_profile *profile, const struct wm_access *access)
+{
+    return (access->opcode.operation != WM_ATOM && access->opcode.operation != WM_RED) || profile->atomic_merge;
 }
 
 /* Loads, stores and matrix rows: a bank's passes are its distinct words. */
@@ -79,27 +96,11 @@ static void lanes(const struct wm_profile *profile, const struct wm_access *acce
 
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
-    const struct wm_opcode *opcode = &access->opcode;
-    const uint32_t mask = wmi_lanes_used(access);
-
-    switch (opcode->operation) {
-    case WM_LD:
-        words(profile, access, mask, load_phase_lanes(profile, access), out);
-        break;
-    case WM_LDMATRIX:
-        words(profile, access, mask, profile->ldmatrix_phase_lanes, out);
-        break;
-    case WM_STMATRIX:
-        words(profile, access, mask, profile->stmatrix_phase_lanes, out);
-        break;
-    default:
-        if (opcode->operation == WM_ST || profile->atomic_merge)
-            words(profile, access, mask, profile->phase_lanes[wmi_log2(opcode->width_bytes)], out);
-        else
-            lanes(profile, access, out);
-        break;
-    }
-    if (opcode->atomic == WM_ATOMIC_CAS) {
+    if (wmi_shared_words_merge(profile, access))
+        words(profile, access, wmi_lanes_used(access), wmi_shared_phase_lanes(profile, access), out);
+    else
+        lanes(profile, access, out);
+    if (access->opcode.atomic == WM_ATOMIC_CAS) {
         out->shared_wavefronts *= profile->cas_passes;
         out->shared_wavefronts_ideal *= profile->cas_passes;
     }

@@ -279,17 +279,14 @@ static uint32_t unused_from(uint32_t cycle, const uint32_t *used, unsigned count
     return cycle;
 }
 
-/* Most attempts of a store: each writes a word or is blocked by one of 32 sectors. */
-#define ATTEMPTS 128
-
 /*
  * Narrow lanes: a group's words are written some cycles after its flush, every second cycle one word a bank, but not into
  * banks from which an earlier group's sector is being read, nor in a cycle that an earlier group has used. Every attempt
  * counts. *exact becomes 0 where groups met in a cycle: that rule has one store behind it and one against it.
  */
-static unsigned narrow_passes(const struct race *race, int *exact)
+static unsigned narrow_passes(const struct race *race, int *exact, struct wmi_store_plan *plan)
 {
-    uint32_t used[ATTEMPTS];
+    uint32_t used[WMI_ATTEMPTS];
     unsigned attempts = 0;
 
     for (unsigned group = 0; group < race->groups; group++) {
@@ -298,13 +295,17 @@ static unsigned narrow_passes(const struct race *race, int *exact)
         uint32_t waiting = count_words(race, &race->group[group], left);
         uint32_t cycle = race->group[group].cycle + race->profile->store_write_cycles;
 
-        for (; waiting && attempts < ATTEMPTS; cycle += 2) {
+        for (; waiting && attempts < WMI_ATTEMPTS; cycle += 2) {
             const uint32_t wanted = cycle;
+            uint32_t written;
 
             cycle = unused_from(cycle, used, before);
             if (cycle != wanted)
                 *exact = 0;
-            for (uint32_t rest = waiting & ~blocked_banks(race, group, cycle); rest; rest &= rest - 1) {
+            written = waiting & ~blocked_banks(race, group, cycle);
+            if (plan)
+                plan->written[attempts] = written;
+            for (uint32_t rest = written; rest; rest &= rest - 1) {
                 const unsigned bank = wmi_log2(rest);
 
                 if (--left[bank] == 0)
@@ -312,14 +313,24 @@ static unsigned narrow_passes(const struct race *race, int *exact)
             }
             used[attempts++] = cycle;
         }
+        if (plan)
+            plan->group[group].attempts = attempts - before;
     }
     return attempts;
+}
+
+static void tell_groups(const struct race *race, struct wmi_store_plan *plan)
+{
+    plan->groups = race->groups;
+    for (unsigned i = 0; i < race->groups; i++)
+        plan->group[i] =
+            (struct wmi_store_group){race->group[i].first_wave, race->group[i].waves, race->group[i].cycle, 0};
 }
 
 /* The race with the tag banks numbered as they are for base 0 .. 3: what the lines' address bits leave out. */
 static unsigned passes_for_base(const struct wm_profile *profile, const struct wmi_lines *lines,
                                 const uint8_t wavefront[WM_LANES], const uint8_t bank[WM_LANES], unsigned width_bytes,
-                                unsigned base, int *exact)
+                                unsigned base, int *exact, struct wmi_store_plan *plan)
 {
     struct race race;
     unsigned passes;
@@ -327,7 +338,9 @@ static unsigned passes_for_base(const struct wm_profile *profile, const struct w
     start(&race, profile, lines, bank, profile->store_merge[wmi_log2(width_bytes)]);
     order_waves(&race, wavefront, base);
     passes = run(&race, exact);
-    return width_bytes < profile->bank_bytes ? narrow_passes(&race, exact) : passes;
+    if (plan)
+        tell_groups(&race, plan);
+    return width_bytes < profile->bank_bytes ? narrow_passes(&race, exact, plan) : passes;
 }
 
 /* Whether all lines lie where the share of the highest address bits in the tag bank is known. */
@@ -343,7 +356,8 @@ static int base_is_known(const struct wm_profile *profile, const struct wmi_line
 }
 
 unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lines *lines,
-                          const uint8_t wavefront[WM_LANES], unsigned wavefronts, unsigned width_bytes, int *exact)
+                          const uint8_t wavefront[WM_LANES], unsigned wavefronts, unsigned width_bytes, int *exact,
+                          struct wmi_store_plan *plan)
 {
     const unsigned banks = 1U << profile->tag_bank_bits;
     uint8_t bank[WM_LANES];
@@ -354,12 +368,13 @@ unsigned wmi_store_passes(const struct wm_profile *profile, const struct wmi_lin
     for (unsigned i = 0; i < lines->count; i++)
         bank[i] = (uint8_t)wmi_tag_bank(profile, lines->index[i]);
     if (base_is_known(profile, lines))
-        return passes_for_base(profile, lines, wavefront, bank, width_bytes, profile->tag_bank_top & (banks - 1), exact);
+        return passes_for_base(profile, lines, wavefront, bank, width_bytes, profile->tag_bank_top & (banks - 1), exact,
+                               plan);
     /* Elsewhere, as with offsets into a buffer, every numbering of the banks is tried: where it matters, what comes out is
      * no more than near. */
-    passes = passes_for_base(profile, lines, wavefront, bank, width_bytes, 0, exact);
+    passes = passes_for_base(profile, lines, wavefront, bank, width_bytes, 0, exact, plan);
     for (unsigned base = 1; base < banks; base++) {
-        if (passes_for_base(profile, lines, wavefront, bank, width_bytes, base, exact) != passes)
+        if (passes_for_base(profile, lines, wavefront, bank, width_bytes, base, exact, NULL) != passes)
             *exact = 0;
     }
     return passes;
