@@ -269,6 +269,32 @@ enum wm_status csv_number(const struct csv_source *source, size_t column, uint64
     return WM_OK;
 }
 
+enum wm_status csv_real(const struct csv_source *source, size_t column, double *out, struct wm_diag *diag)
+{
+    const char *text = source->fields[column];
+    const size_t whole = strspn(text, "0123456789");
+    const size_t rest = text[whole] == '.' ? 1 + strspn(text + whole + 1, "0123456789") : 0;
+    double value = 0, unit = 1;
+
+    if (!*text)
+        return WM_END;
+    if (!whole || rest == 1 || text[whole + rest])
+        return csv_refuse(source, column, WM_E_SYNTAX, diag, "expected a number in column %s, found '%.40s'",
+                          source->names[column], text);
+    if (whole > 15)
+        return csv_refuse(source, column, WM_E_RANGE, diag, "the number in column %s is above 10^15",
+                          source->names[column]);
+    /* strtod() would ask the locale what a point is */
+    for (size_t i = 0; i < whole + rest; i++) {
+        if (i > whole)
+            unit /= 10;
+        if (i != whole)
+            value = i < whole ? value * 10 + (text[i] - '0') : value + unit * (text[i] - '0');
+    }
+    *out = value;
+    return WM_OK;
+}
+
 void csv_close(struct csv_source *source)
 {
     if (!source)

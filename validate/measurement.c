@@ -194,7 +194,7 @@ enum wm_status measurement_new(struct csv_source *source, struct measurement **o
     }
     for (size_t i = 0; i < columns; i++) {
         measurement->meanings[i] = meaning_of(csv_column_name(source, i), &measurement->counters[i]);
-        has_counter |= measurement->meanings[i] == MEANS_COUNTER;
+        has_counter |= measurement->meanings[i] == MEANS_COUNTER || measurement->meanings[i] == MEANS_CYCLES;
     }
     measurement->index = csv_column_find(source, "index");
     measurement->opcode = csv_column_find(source, "opcode");
@@ -264,6 +264,22 @@ static enum wm_status check_place(const struct measurement *measurement, uint64_
     return WM_OK;
 }
 
+static enum wm_status next_cycles(const struct measurement *measurement, size_t column, struct measured *out,
+                                  struct wm_diag *diag)
+{
+    const char *name = csv_column_name(measurement->source, column);
+    double value = 0;
+    enum wm_status status = csv_real(measurement->source, column, &value, diag);
+
+    if (status && status != WM_END)
+        return status;
+    if (strcmp(name, "cycles_1_warp") == 0)
+        out->one_warp = value;
+    else if (strcmp(name, "cycles_32_warps") == 0)
+        out->full_block = value;
+    return WM_OK;
+}
+
 enum wm_status measurement_next(struct measurement *measurement, uint64_t index, const struct wm_access *access,
                                 struct measured *out, struct wm_diag *diag)
 {
@@ -276,6 +292,8 @@ enum wm_status measurement_next(struct measurement *measurement, uint64_t index,
     for (size_t i = 0; !status && i < csv_columns(measurement->source); i++) {
         enum wm_counter counter = measurement->counters[i];
 
+        if (measurement->meanings[i] == MEANS_CYCLES)
+            status = next_cycles(measurement, i, out, diag);
         if (measurement->meanings[i] != MEANS_COUNTER)
             continue;
         status = csv_number(measurement->source, i, &out->values[counter], diag);

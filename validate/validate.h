@@ -27,6 +27,8 @@ const char *csv_field_at(const struct csv_source *source, size_t column);
 uint64_t csv_line(const struct csv_source *source);
 /* A field as a number: decimal. Empty: WM_END. */
 enum wm_status csv_number(const struct csv_source *source, size_t column, uint64_t *out, struct wm_diag *diag);
+/* The same with digits behind a point; below 10^15. */
+enum wm_status csv_real(const struct csv_source *source, size_t column, double *out, struct wm_diag *diag);
 /* Fills diag with the place of a field of the current record, and the text. Returns status. */
 enum wm_status csv_refuse(const struct csv_source *source, size_t column, enum wm_status status, struct wm_diag *diag,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -48,6 +50,7 @@ void meta_free(struct meta *meta);
 struct measured {
     uint64_t values[WM_COUNTERS];
     uint32_t has; /* bit c: counter c was measured */
+    double one_warp, full_block; /* columns cycles_1_warp, cycles_32_warps; 0: not measured, or nothing to measure */
 };
 
 /* A measurement of single accesses, read record by record. */
@@ -73,8 +76,7 @@ enum wm_status beside_subtract(const struct beside *beside, uint64_t index, cons
 
 /* Takes over a source with its heading read. */
 enum wm_status measurement_new(struct csv_source *source, struct measurement **out, struct wm_diag *diag);
-/* Column number n, from 0, that means nothing here; NULL: no more. Likewise those that hold cycles, which are not
- * compared. */
+/* Column number n, from 0, that means nothing here; NULL: no more. Likewise those that hold cycles. */
 const char *measurement_unknown(const struct measurement *measurement, size_t n);
 const char *measurement_cycles(const struct measurement *measurement, size_t n);
 /* The next record, which must belong to that access of the trace. WM_END: there are no more. */

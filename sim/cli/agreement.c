@@ -208,16 +208,25 @@ void agreement_mismatches(const struct comparison *comparison, struct buffer *ou
     buffer_free(&text);
 }
 
-/* One line for each opcode and counter that was compared. */
-void agreement_rows(const struct comparison *comparison, enum report_format format, struct buffer *out)
+void agreement_rows_begin(enum report_format format, const char *more, struct buffer *out)
 {
-    static const char *const names[] = {"compared", "agreeing", "known", "unlisted", "inexact"};
-    int is_first = 1;
-
     if (format == REPORT_CSV)
-        buffer_puts(out, "opcode,counter,compared,agreeing,known,unlisted,inexact\n");
+        buffer_printf(out, "opcode,counter,compared,agreeing,known,unlisted,inexact%s\n", more);
     else
         json_array_begin(out);
+}
+
+void agreement_rows_end(enum report_format format, int is_empty, struct buffer *out)
+{
+    if (format == REPORT_JSON)
+        json_array_end(is_empty, out);
+}
+
+void agreement_lines(const struct comparison *comparison, enum report_format format, const char *more, int *is_first,
+                     struct buffer *out)
+{
+    static const char *const names[] = {"compared", "agreeing", "known", "unlisted", "inexact"};
+
     for (size_t i = 0; i < comparison->row_count * WM_COUNTERS; i++) {
         const struct opcode_row *row = &comparison->rows[i / WM_COUNTERS];
         const struct cell *cell = &row->cells[i % WM_COUNTERS];
@@ -232,7 +241,7 @@ void agreement_rows(const struct comparison *comparison, enum report_format form
             buffer_printf(out, "%s,%s", row->text, counter);
             for (size_t v = 0; v < sizeof values / sizeof *values; v++)
                 buffer_printf(out, ",%llu", (unsigned long long)values[v]);
-            buffer_putc(out, '\n');
+            buffer_printf(out, "%s\n", more);
             continue;
         }
         line = json_line_new();
@@ -244,10 +253,17 @@ void agreement_rows(const struct comparison *comparison, enum report_format form
         json_line_text(line, "counter", counter);
         for (size_t v = 0; v < sizeof values / sizeof *values; v++)
             json_line_number(line, names[v], values[v]);
-        json_line_dump(line, is_first, out);
+        json_line_dump(line, *is_first, out);
         json_line_free(line);
-        is_first = 0;
+        *is_first = 0;
     }
-    if (format == REPORT_JSON)
-        json_array_end(is_first, out);
+}
+
+void agreement_rows(const struct comparison *comparison, enum report_format format, struct buffer *out)
+{
+    int is_first = 1;
+
+    agreement_rows_begin(format, "", out);
+    agreement_lines(comparison, format, "", &is_first, out);
+    agreement_rows_end(format, is_first, out);
 }

@@ -17,4 +17,10 @@ void agreement_mismatches(const struct comparison *comparison, struct buffer *ou
 /* One line for each opcode and counter that was compared, as CSV or JSON. */
 void agreement_rows(const struct comparison *comparison, enum report_format format, struct buffer *out);
 
+/* The same in its parts, for who has more lines (timing.c): more names for CSV's heading, and what its lines have there. */
+void agreement_rows_begin(enum report_format format, const char *more, struct buffer *out);
+void agreement_lines(const struct comparison *comparison, enum report_format format, const char *more, int *is_first,
+                     struct buffer *out);
+void agreement_rows_end(enum report_format format, int is_empty, struct buffer *out);
+
 #endif

@@ -9,6 +9,7 @@
 #include "message.h"
 #include "output.h"
 #include "progress.h"
+#include "timing.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -77,8 +78,10 @@ struct run {
     struct meta *meta;
     wm_arch *arch;
     enum wm_l1 l1;
+    enum wm_l1 cycles_l1; /* what they met where cycles were taken */
     struct beside beside;
     struct known_list known;
+    struct timing timing;
     struct output *output;
     struct buffer buffer;
     struct wm_diag diag;
@@ -180,19 +183,27 @@ static int find_arch(struct run *run)
     return EXIT_BAD;
 }
 
-static int find_l1(struct run *run)
+/* A key of the meta file that says what loads met in L1. 0: it says something else. */
+static int find_l1(struct run *run, const char *key, enum wm_l1 *out)
 {
-    const char *text = meta_get(run->meta, "l1");
+    const char *text = meta_get(run->meta, key);
 
-    run->l1 = run->options->l1;
-    if (run->options->has_l1 || !text)
+    if (!text)
         return 1;
-    run->l1 = strcmp(text, "hit") == 0 ? WM_L1_HIT : WM_L1_MISS;
+    *out = strcmp(text, "hit") == 0 ? WM_L1_HIT : WM_L1_MISS;
     if (strcmp(text, "hit") == 0 || strcmp(text, "miss") == 0)
         return 1;
-    validate_refuse(&run->diag, WM_E_SYNTAX, meta_path(run->meta), 0, 0, "l1 is '%s', expected miss or hit", text);
+    validate_refuse(&run->diag, WM_E_SYNTAX, meta_path(run->meta), 0, 0, "%s is '%s', expected miss or hit", key, text);
     complain_about(&run->diag);
     return 0;
+}
+
+/* An access that is repeated for a while hits L1, unless the meta file says that care was taken. */
+static int find_both_l1(struct run *run)
+{
+    run->l1 = run->options->l1;
+    run->cycles_l1 = WM_L1_HIT;
+    return (run->options->has_l1 || find_l1(run, "l1", &run->l1)) && find_l1(run, "cycles_l1", &run->cycles_l1);
 }
 
 static const char *last_component(const char *path)
@@ -276,9 +287,19 @@ static const char *plural(uint64_t n)
 
 /* --------------------------------------------------------------------------------------------------- single accesses */
 
-static void write_summary(const struct measurement *measurement, const struct comparison *comparison,
-                          struct buffer *out)
+/* Whether a column of cycles is compared: one warp's only where it is the time until a result can be used. */
+static int is_timing(const struct run *run, const char *column)
 {
+    const char *meaning = meta_get(run->meta, "cycles_1_warp");
+
+    return strcmp(column, "cycles_32_warps") == 0 ||
+           (strcmp(column, "cycles_1_warp") == 0 && meaning && strcmp(meaning, "latency") == 0);
+}
+
+static void write_summary(const struct run *run, const struct measurement *measurement,
+                          const struct comparison *comparison, struct buffer *out)
+{
+    int is_first = !comparison->inexact;
     const char *name;
 
     buffer_printf(out, "\n%llu records, %llu of %llu values agree", (unsigned long long)comparison->records,
@@ -286,8 +307,12 @@ static void write_summary(const struct measurement *measurement, const struct co
     if (comparison->inexact)
         buffer_printf(out, "; not compared: %llu that the model calls approximate",
                       (unsigned long long)comparison->inexact);
-    for (size_t i = 0; (name = measurement_cycles(measurement, i)) != NULL; i++)
-        buffer_printf(out, "%s%s", i || comparison->inexact ? ", " : "; not compared: ", name);
+    for (size_t i = 0; (name = measurement_cycles(measurement, i)) != NULL; i++) {
+        if (is_timing(run, name))
+            continue;
+        buffer_printf(out, "%s%s", is_first ? "; not compared: " : ", ", name);
+        is_first = 0;
+    }
     buffer_putc(out, '\n');
 }
 
@@ -298,6 +323,21 @@ static int opening_failed(const struct run *run, const char *path)
     else
         complain("%s: %s", path, run->diag.text);
     return -1;
+}
+
+/* Cycles are taken of a run of equal accesses: counts as these have them. */
+static enum wm_status compare_cycles(struct run *run, const struct wm_access *access, const struct measured *measured)
+{
+    const double one_warp = is_timing(run, "cycles_1_warp") ? measured->one_warp : 0;
+    struct wm_access timed = *access;
+    struct wm_counts counts;
+    enum wm_status status;
+
+    if (!(one_warp > 0) && !(measured->full_block > 0))
+        return WM_OK;
+    timed.l1 = run->cycles_l1;
+    status = wm_model(run->arch, &timed, &counts);
+    return status ? status : timing_add_access(&run->timing, run->arch, &timed, &counts, one_warp, measured->full_block);
 }
 
 /* One access of the trace and its record. 0: done; -1: it failed, and why has been said. */
@@ -322,6 +362,8 @@ static int compare_access(struct run *run, const wm_reader *reader, struct measu
         status = beside_subtract(&run->beside, index, &access->opcode, &measured, run->options->csv, &run->diag);
     if (!status)
         status = comparison_add(comparison, index, access, &counts, &measured);
+    if (!status)
+        status = compare_cycles(run, access, &measured);
     if (!status)
         return 0;
     if (status == WM_E_MEMORY)
@@ -393,9 +435,10 @@ static int validate_accesses(struct run *run)
         agreement_cells(&comparison, &run->buffer);
         agreement_known(&run->known, &run->buffer);
         agreement_mismatches(&comparison, &run->buffer);
-        write_summary(measurement, &comparison, &run->buffer);
+        timing_table(&run->timing, &run->buffer);
+        write_summary(run, measurement, &comparison, &run->buffer);
     } else {
-        agreement_rows(&comparison, options->format, &run->buffer);
+        timing_rows(&comparison, &run->timing, options->format, &run->buffer);
     }
     result = 0;
 done:
@@ -690,7 +733,7 @@ static int open_all(struct run *run)
         opening_failed(run, options->csv);
         return EXIT_BAD;
     }
-    if (!find_l1(run) || !format_is_available(options->format) || output_open(NULL, &run->output) != 0)
+    if (!find_both_l1(run) || !format_is_available(options->format) || output_open(NULL, &run->output) != 0)
         return EXIT_BAD;
     run->buffer = buffer_into(drain_to_output, run->output);
     return EXIT_SUCCESS;
@@ -733,6 +776,7 @@ int run_validate(int argc, char **argv)
     buffer_free(&run.buffer);
     output_close(run.output);
     known_free(&run.known);
+    timing_free(&run.timing);
     wm_arch_close(run.arch);
     meta_free(run.meta);
     csv_close(run.source);

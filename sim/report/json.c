@@ -3,6 +3,7 @@
 
 #include "report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,11 +114,17 @@ void json_line_number(struct json_line *line, const char *name, uint64_t value)
         line->failed = 1;
 }
 
+void json_line_real(struct json_line *line, const char *name, double value)
+{
+    if (json_object_set_new(line->object, name, json_real(round(value * 1e4) / 1e4)) != 0)
+        line->failed = 1;
+}
+
 void json_line_dump(const struct json_line *line, int is_first, struct buffer *out)
 {
     if (!is_first)
         buffer_add(out, ",\n", 2);
-    if (line->failed || json_dump_callback(line->object, add_to_buffer, out, JSON_COMPACT) != 0)
+    if (line->failed || json_dump_callback(line->object, add_to_buffer, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) != 0)
         out->failed = BUFFER_NO_MEMORY;
 }
 
@@ -287,6 +294,11 @@ void json_line_text(struct json_line *line, const char *name, const char *value)
 }
 
 void json_line_number(struct json_line *line, const char *name, uint64_t value)
+{
+    (void)line, (void)name, (void)value;
+}
+
+void json_line_real(struct json_line *line, const char *name, double value)
 {
     (void)line, (void)name, (void)value;
 }

@@ -82,6 +82,7 @@ int json_is_available(void);
 struct json_line *json_line_new(void);
 void json_line_text(struct json_line *line, const char *name, const char *value);
 void json_line_number(struct json_line *line, const char *name, uint64_t value);
+void json_line_real(struct json_line *line, const char *name, double value); /* four digits behind the point */
 /* Adds the object to an array's text, with what separates it from the one before. */
 void json_line_dump(const struct json_line *line, int is_first, struct buffer *out);
 void json_line_free(struct json_line *line);
