@@ -352,6 +352,109 @@ struct wm_cycles {
 enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
                          struct wm_cycles *out);
 
+/* ----------------------------------------------------------------------------------------------------------- anatomy */
+
+/* How an access is served. */
+enum wm_path {
+    WM_PATH_NONE = 0,   /* no active lane: issued, and no more */
+    WM_PATH_UNSEEN = 1, /* by a unit whose events no counter here holds, as the constant cache */
+    WM_PATH_SHARED = 2, /* by the data stage, as shared memory: phases, no lines */
+    WM_PATH_L1 = 3,     /* by tag stage and data stage: loads and stores of global, local and generic memory */
+    WM_PATH_ATOMIC = 4, /* in passes to the atomic units: each pass is a tag wavefront */
+    WM_PATH_COPY = 5,   /* cp.async through L1 */
+    WM_PATH_BYPASS = 6, /* cp.async past L1: no phases */
+    WM_PATH_FILL = 7    /* cp.async that reads nothing: zeros into shared memory */
+};
+
+/* What an anatomy cannot tell exactly: bits of wm_anatomy.unsure. */
+enum wm_unsure {
+    WM_UNSURE_ORDER = 1,  /* which of a bank's words goes in which pass: as if by lane. No count depends on it */
+    WM_UNSURE_GROUPS = 2, /* which tag wavefronts of a store share data wavefronts: it depends on address bits that the
+                             trace does not hold, or on a case that is not understood; one possibility is shown */
+    WM_UNSURE_DATA = 4,   /* data wavefronts: the rule is near, not exact */
+    WM_UNSURE_TAGS = 8,   /* tag banks: they depend on where the window of local memory lies */
+    WM_UNSURE_L2 = 16     /* what is merged on the way to L2 */
+};
+
+#define WM_ANATOMY_REQUESTS 4
+#define WM_ANATOMY_PHASES   128
+#define WM_ANATOMY_LINES    128
+#define WM_ANATOMY_SECTORS  16  /* of a line, at most */
+#define WM_ANATOMY_BYTES    512 /* of a line, at most */
+
+/* Lanes that the data stage serves together. In a pass each bank serves one word (of atomics on shared memory: one lane). */
+struct wm_phase {
+    uint32_t lanes;
+    uint8_t request;         /* of a local access: which 4 B of each lane */
+    uint8_t number;          /* among the access's phases, those without active lanes too */
+    uint8_t first_wavefront; /* of the tag wavefronts whose lines it serves */
+    uint8_t wavefronts;      /* how many; 0: not by tag wavefronts */
+    uint8_t is_request;      /* atomics on global memory: the values on their way out; 0: the results that come back, of
+                                which red has none */
+    uint8_t passes;          /* the conflict ways */
+    uint8_t repeats;         /* 2: all of them twice, as for a compare-and-swap on shared memory */
+    uint8_t ideal_passes;    /* shared memory: what no placement can avoid */
+    uint8_t folded;          /* banks whose numbers differ in these bits alone count as one */
+    uint8_t scale;           /* 2: banks are those of twice the address and twice the width (compare-and-swap); else 1 */
+    uint32_t cycle;          /* stores: in which it could begin, from the first tag wavefront's; 0: not by the race */
+    uint8_t pass[WM_LANES];  /* which pass serves the lane, all its words; 0 to passes - 1 */
+};
+
+/* A line that is looked up. Of WM_PATH_BYPASS: a line together with a row of shared memory that some of it goes to. */
+struct wm_line {
+    uint64_t address;      /* of its first byte; local: in the warp's window */
+    uint64_t shared_row;   /* WM_PATH_BYPASS: address of the row's first byte; else 0 */
+    uint32_t lanes;
+    uint32_t sectors;      /* bit s: sector s is asked for */
+    uint32_t shared_sectors; /* WM_PATH_BYPASS: likewise of the row: these are what the counter counts */
+    uint8_t request;
+    uint8_t tag_bank;
+    uint8_t wavefront;     /* tag wavefront of the request; of atomics, the pass */
+    uint8_t reserved;
+    uint32_t sector_lanes[WM_ANATOMY_SECTORS];
+    uint64_t bytes[WM_ANATOMY_BYTES / 64]; /* bit i % 64 of word i / 64: byte i is used */
+};
+
+/* What L2 is asked for of a source line, WM_PATH_BYPASS. Of other paths: one request a line, for its sectors. */
+struct wm_packets {
+    uint64_t address; /* of the line's first byte */
+    uint32_t packets;
+    uint32_t requests;
+    uint32_t sectors;
+};
+
+/* An access taken apart: what wm_model() counts, lane by lane. Sums over it are the counts. About 20 KiB. */
+struct wm_anatomy {
+    enum wm_path path;
+    uint32_t lanes;          /* whose addresses matter: active, and of a matrix instruction those that supply rows */
+    uint32_t banks;          /* of the data stage; their number times bank_bytes is line_bytes */
+    uint32_t bank_bytes;
+    uint32_t line_bytes;
+    uint32_t sector_bytes;
+    uint32_t tag_banks;
+    uint32_t requests;
+    uint32_t request_bytes;  /* of each lane, in one request */
+    uint32_t phase_lanes;    /* lanes in a phase */
+    uint32_t merge_distance; /* wide loads of shared memory: partners lane ^ 1 or lane ^ 2 share their addresses, which
+                                doubles the phases; 0: they do not */
+    int words_merge;         /* lanes at the same word cost one pass: 0 for atomics on shared memory, copies */
+    uint32_t store_merge;    /* stores: so many tag wavefronts share data wavefronts; beyond, groups race; else 0 */
+    uint32_t predicated_off; /* WM_PATH_NONE: shared wavefronts */
+    uint32_t asked;          /* WM_PATH_BYPASS: lanes whose data is asked for: of several that write one place, one */
+    uint32_t unsure;         /* enum wm_unsure */
+    uint64_t address[WM_ANATOMY_REQUESTS][WM_LANES]; /* of the lanes, by request; local: in the warp's window */
+    uint32_t phase_count;    /* of those with active lanes */
+    uint32_t line_count;
+    uint32_t packets_count;
+    struct wm_phase phase[WM_ANATOMY_PHASES];
+    struct wm_line line[WM_ANATOMY_LINES];
+    struct wm_packets packets[WM_LANES];
+};
+
+/* Takes *access apart, by the rules that wm_model() counts by. Statuses as of wm_model(); also WM_E_UNSUPPORTED: a profile
+ * interleaves local memory so finely that an access is more than WM_ANATOMY_REQUESTS requests. */
+enum wm_status wm_explain(const wm_arch *arch, const struct wm_access *access, struct wm_anatomy *out);
+
 /* ----------------------------------------------------------------------------------------------------------- readers */
 
 enum wm_format {

@@ -121,7 +121,7 @@ static enum wm_status check(const struct wm_profile *profile, const struct wm_ac
     return WM_OK;
 }
 
-static void model(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+enum wm_path wmi_path(const struct wm_profile *profile, const struct wm_access *access)
 {
     const struct wm_opcode *opcode = &access->opcode;
     const int is_atomic = opcode->operation == WM_ATOM || opcode->operation == WM_RED;
@@ -130,24 +130,36 @@ static void model(const struct wm_profile *profile, const struct wm_access *acce
                       (opcode->space == WM_LOCAL && profile->local_in_l1) ||
                       (opcode->space == WM_CONST && profile->const_in_l1);
 
-    *out = (struct wm_counts){0};
     if (opcode->space != WM_SHARED && !in_l1)
-        return;
-    if (!access->mask) {
+        return WM_PATH_UNSEEN;
+    if (!access->mask)
+        return WM_PATH_NONE;
+    if (opcode->operation == WM_CP_ASYNC)
+        return WM_PATH_COPY;
+    if (opcode->space == WM_SHARED)
+        return WM_PATH_SHARED;
+    return is_atomic && profile->atomic_passes ? WM_PATH_ATOMIC : WM_PATH_L1;
+}
+
+static void model(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+{
+    *out = (struct wm_counts){0};
+    switch (wmi_path(profile, access)) {
+    case WM_PATH_UNSEEN: break;
+    case WM_PATH_NONE:
         out->shared_wavefronts = profile->predicated_off_wavefronts;
         out->shared_wavefronts_ideal = profile->predicated_off_wavefronts;
-        return;
+        break;
+    case WM_PATH_COPY: wmi_copy(profile, access, out); break;
+    case WM_PATH_SHARED: wmi_shared(profile, access, out); break;
+    case WM_PATH_ATOMIC: wmi_atomic(profile, access, out); break;
+    default:
+        if (access->opcode.space == WM_LOCAL)
+            wmi_local(profile, access, out);
+        else
+            wmi_global(profile, access, out);
+        break;
     }
-    if (opcode->operation == WM_CP_ASYNC)
-        wmi_copy(profile, access, out);
-    else if (opcode->space == WM_SHARED)
-        wmi_shared(profile, access, out);
-    else if (is_atomic && profile->atomic_passes)
-        wmi_atomic(profile, access, out);
-    else if (opcode->space == WM_LOCAL)
-        wmi_local(profile, access, out);
-    else
-        wmi_global(profile, access, out);
 }
 
 /* What does not change over a run of accesses with one opcode. */

@@ -229,6 +229,9 @@ struct wmi_bypass {
 void wmi_copy_bypass(const struct wm_profile *profile, const struct wm_access *access, const uint8_t wavefront[WM_LANES],
                      unsigned wavefronts, struct wmi_bypass *bypass);
 
+/* How an access is served: WM_PATH_COPY stands for all copies here. */
+enum wm_path wmi_path(const struct wm_profile *profile, const struct wm_access *access);
+
 /* The units: each adds what it knows to *out, which is all zero before. */
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
