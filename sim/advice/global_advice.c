@@ -152,10 +152,11 @@ void propose(struct finder *finder, struct draft *draft)
     for (size_t i = 0; i < advice.n_effects; i++) {
         before += stages(&advice.effects[i].before);
         after += stages(&advice.effects[i].after);
+        advice.cycles += advice.effects[i].before.cycles - advice.effects[i].after.cycles;
         if (!advice.is_bound && advice.kind != ADVICE_WARP_VECTOR)
             cover(finder, &advice.effects[i]);
     }
-    advice.score = above(before, after);
+    advice.passes = above(before, after);
     out->list[out->n++] = advice;
 done:
     draft_free(draft);
@@ -234,8 +235,10 @@ static int compare_advice(const void *a, const void *b)
         return x->kind == ADVICE_WARP_VECTOR ? 1 : -1;
     if (x->is_bound != y->is_bound)
         return x->is_bound ? 1 : -1;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
+    if (x->cycles < y->cycles || y->cycles < x->cycles)
+        return x->cycles > y->cycles ? -1 : 1;
+    if (x->passes != y->passes)
+        return x->passes > y->passes ? -1 : 1;
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 

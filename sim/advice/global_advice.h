@@ -45,7 +45,8 @@ struct advice {
     size_t n_effects;
     int is_bound;       /* what `after' holds was not simulated: nothing can be below it */
     size_t instead_of;  /* number, from 1 on, of a better advice about the same sites; 0: none */
-    uint64_t score;     /* sectors and wavefronts saved */
+    double cycles;      /* predicted ones saved */
+    uint64_t passes;    /* sectors and wavefronts saved */
 };
 
 struct advice_list {

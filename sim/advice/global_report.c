@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#define LABEL_WIDTH 39
+#define LABEL_WIDTH 36
 #define EXECUTED_WIDTH 10
+#define CYCLES_WIDTH 10
 #define INDENT 4
 
 static const struct {
@@ -14,10 +15,10 @@ static const struct {
     int width;
     enum wm_counter counter;
 } columns[] = {
-    {"sectors", 11, WM_SECTORS},
-    {"tag wavefr.", 12, WM_TAG_WAVEFRONTS},
-    {"data wavefr.", 13, WM_LSU_WAVEFRONTS},
-    {"L2 sectors", 11, WM_L2_SECTORS},
+    {"sectors", 10, WM_SECTORS},
+    {"tag wf.", 10, WM_TAG_WAVEFRONTS},
+    {"data wf.", 10, WM_LSU_WAVEFRONTS},
+    {"L2 sect.", 10, WM_L2_SECTORS},
 };
 
 #define COLUMNS (sizeof columns / sizeof *columns)
@@ -37,6 +38,7 @@ static void heading(struct buffer *out)
     buffer_printf(out, "%*s", EXECUTED_WIDTH, "executed");
     for (size_t i = 0; i < COLUMNS; i++)
         buffer_printf(out, "%*s", columns[i].width, columns[i].heading);
+    buffer_printf(out, "%*s", CYCLES_WIDTH, "cycles");
     buffer_putc(out, '\n');
 }
 
@@ -45,6 +47,7 @@ static void numbers(const struct cost *cost, struct buffer *out)
     table_count(cost->instructions, EXECUTED_WIDTH, out);
     for (size_t i = 0; i < COLUMNS; i++)
         table_count(column_value(cost, i), (size_t)columns[i].width, out);
+    table_count((uint64_t)(cost->cycles + 0.5), CYCLES_WIDTH, out);
 }
 
 /* The end of a longer label is what tells it from others. */
@@ -138,6 +141,9 @@ static void json_cost(const struct cost *cost, const char *when, struct json_lin
 
     buffer_printf(&name, "instructions_%s", when);
     json_line_number(line, buffer_text(&name), cost->instructions);
+    buffer_clear(&name);
+    buffer_printf(&name, "cycles_%s", when);
+    json_line_number(line, buffer_text(&name), (uint64_t)(cost->cycles + 0.5));
     for (int c = 0; c < WM_COUNTERS; c++) {
         buffer_clear(&name);
         buffer_printf(&name, "%s_%s", wm_counter_name((enum wm_counter)c), when);

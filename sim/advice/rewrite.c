@@ -354,6 +354,33 @@ enum wm_status rewrite_whole_warps(const struct site *site, struct access_list *
     return status;
 }
 
+enum wm_status rewrite_adjacent(const struct site *site, uint32_t line_bytes, struct access_list *out)
+{
+    for (size_t k = 0; k < site->n; k++) {
+        const struct wm_access *old = &site->accesses[k];
+        struct wm_access access = *old;
+        struct element elements[WM_LANES];
+        size_t n = take_lanes(old, elements);
+
+        /* copies are told apart by both addresses, but here the source counts alone */
+        for (size_t i = 0; i < n; i++)
+            elements[i].shared_address = 0;
+        qsort(elements, n, sizeof *elements, compare_elements);
+        n = drop_repeated(elements, n);
+        for (uint32_t rest = old->mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            size_t rank = 0;
+
+            while (elements[rank].address != old->address[lane])
+                rank++;
+            access.address[lane] = elements[0].address / line_bytes * line_bytes + rank * old->opcode.width_bytes;
+        }
+        if (access_list_add(out, &access) != WM_OK)
+            return WM_E_MEMORY;
+    }
+    return WM_OK;
+}
+
 /* ---------------------------------------------------------------------------------------------------- roles of threads */
 
 /* The moments of one block, from first on; returns the one behind them. */

@@ -69,6 +69,9 @@ enum wm_status rewrite_warp_vectors(const struct site *site, unsigned bytes, str
 /* Active lanes of a block's warps move together, into whole warps, step by step. */
 enum wm_status rewrite_whole_warps(const struct site *site, struct access_list *out);
 
+/* The elements of each access next to each other, from a line's beginning on: nothing can be better. */
+enum wm_status rewrite_adjacent(const struct site *site, uint32_t line_bytes, struct access_list *out);
+
 /* ---------------------------------------------------------------------------------------------------------- atomics */
 
 /* One lane for each address of a warp. */

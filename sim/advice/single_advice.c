@@ -182,23 +182,15 @@ void look_at_rest(struct finder *finder, const struct site *site)
 {
     struct draft draft = {.kind = ADVICE_NONE, .is_bound = 1};
     const struct sites *sites = finder->sites;
+    struct access_list list = {0};
     struct cost after;
-    uint64_t tag_sectors = sites->line_bytes / sites->sector_bytes;
 
     if (finder->status || site->region == NO_REGION || finder->is_covered[site - sites->list] || !site->several ||
         !matters(excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]))
         return;
     say_rest(finder, site, &draft);
-    /* bounds: the bytes in as few sectors and lines as hold them; a request takes one pass of each stage at least */
-    after = site->cost;
-    after.sums[WM_SECTORS] = after.sums[WM_SECTORS_IDEAL];
-    after.sums[WM_L2_SECTORS] = after.sums[WM_SECTORS_IDEAL];
-    after.sums[WM_LINES] = (after.sums[WM_SECTORS] + tag_sectors - 1) / tag_sectors;
-    if (after.sums[WM_LINES] < after.sums[WM_REQUESTS])
-        after.sums[WM_LINES] = after.sums[WM_REQUESTS];
-    after.sums[WM_L2_REQUESTS] = after.sums[WM_LINES];
-    after.sums[WM_TAG_WAVEFRONTS] = after.sums[WM_REQUESTS];
-    after.sums[WM_LSU_WAVEFRONTS] = after.sums[WM_LINES]; /* 32 banks of 4 bytes a pass are a line */
+    finder->status = rewrite_adjacent(site, sites->line_bytes, &list);
+    simulate(finder, &list, &after);
     draft_effect(finder, &draft, &site, 1, &after, NULL);
     propose(finder, &draft);
 }

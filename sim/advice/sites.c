@@ -38,10 +38,15 @@ enum wm_status cost_add(const wm_arch *arch, const struct wm_access *accesses, s
 {
     for (size_t i = 0; i < n; i++) {
         struct wm_counts counts;
+        struct wm_cycles cycles;
         enum wm_status status = wm_model(arch, &accesses[i], &counts);
 
+        if (!status)
+            status = wm_cycles(arch, &accesses[i], &counts, &cycles);
         if (status)
             return status;
+        sum->cycles += cycles.throughput * (double)accesses[i].count;
+        sum->by_bound[cycles.bound] += cycles.throughput * (double)accesses[i].count;
         sum->instructions += accesses[i].count;
         sum->lanes += accesses[i].count * active_lanes(&accesses[i]);
         for (int c = 0; c < WM_COUNTERS; c++) {
@@ -68,6 +73,9 @@ void cost_merge(struct cost *sum, const struct cost *more)
             sum->sums[c] += more->sums[c];
     }
     sum->inexact |= more->inexact;
+    sum->cycles += more->cycles;
+    for (int b = 0; b <= WM_BOUND_ATOMIC; b++)
+        sum->by_bound[b] += more->by_bound[b];
 }
 
 uint64_t excess_sectors(const struct cost *cost)

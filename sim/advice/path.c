@@ -1,0 +1,518 @@
+/* Eight steps, in the order in which they are taught. Every number is one that the model gives, or a key of the profile. */
+#include "path.h"
+
+#include "finder.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* From here on a step is passed, in percent. */
+#define COALESCED_PERCENT 95u
+#define ALIGNED_PERCENT 95u
+#define CONFLICT_FREE_PERCENT 95u
+/* Requests for one sector, in tenths, up to which it counts as asked for once. */
+#define ONCE_TENTHS 15u
+/* Lines that are named. */
+#define WORST_LINES 3u
+
+struct walk {
+    const wm_arch *arch;
+    const struct global_advice *advice;
+    const struct sites *sites;
+    struct path *path;
+    size_t n; /* steps so far */
+};
+
+static struct path_step *next_step(struct walk *walk, const char *question)
+{
+    struct path_step *next = &walk->path->steps[walk->n++];
+
+    next->question = question;
+    return next;
+}
+
+static void answer(struct path_step *step, int is_yes)
+{
+    step->answer = is_yes ? PATH_YES : PATH_NO;
+}
+
+/* Whether part is so many percent of whole. */
+static int reaches(uint64_t part, uint64_t whole, unsigned percent)
+{
+    return (double)part * 100.0 >= (double)whole * percent;
+}
+
+static int is_global(const struct site *site)
+{
+    return site->region != NO_REGION;
+}
+
+/* The first advice that changes a site for the better; 0: none. */
+static size_t advice_for(const struct global_advice *advice, const struct site *site, int with_vectors)
+{
+    for (size_t i = 0; i < advice->list.n; i++) {
+        const struct advice *one = &advice->list.list[i];
+
+        if (one->kind == ADVICE_WARP_VECTOR && !with_vectors)
+            continue;
+        for (size_t k = 0; k < one->n_effects; k++) {
+            for (size_t s = 0; s < one->effects[k].n_sites; s++) {
+                if (one->effects[k].sites[s] == site)
+                    return i + 1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- lines, ranked */
+
+/* What a line is ranked by: larger comes first, 0 is left out. */
+typedef uint64_t (*weight_function)(const struct site *site);
+
+static uint64_t weight_of_cycles(const struct site *site)
+{
+    return (uint64_t)(site->cost.cycles + 0.5);
+}
+
+static uint64_t weight_of_sectors(const struct site *site)
+{
+    return is_global(site) ? excess_sectors(&site->cost) : 0;
+}
+
+static uint64_t weight_of_conflicts(const struct site *site)
+{
+    return above(site->cost.sums[WM_SHARED_WAVEFRONTS], site->cost.sums[WM_SHARED_WAVEFRONTS_IDEAL]);
+}
+
+/* The sites of most weight, in descending order; returns how many there are. */
+static size_t rank_sites(const struct sites *sites, weight_function weight, const struct site *out[WORST_LINES])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sites->n; i++) {
+        const struct site *site = &sites->list[i];
+        size_t at = n;
+
+        if (!weight(site))
+            continue;
+        while (at > 0 && weight(out[at - 1]) < weight(site))
+            at--;
+        if (at == WORST_LINES)
+            continue;
+        n += n < WORST_LINES;
+        memmove(&out[at + 1], &out[at], (n - 1 - at) * sizeof *out);
+        out[at] = site;
+    }
+    return n;
+}
+
+/* "12.5 % at transpose.cu:32 st.global.b32, ..." of the sites of most weight. */
+static void say_worst(const struct sites *sites, weight_function weight, enum wm_counter ideal, enum wm_counter counter,
+                      struct buffer *out)
+{
+    const struct site *worst[WORST_LINES];
+    size_t n = rank_sites(sites, weight, worst);
+
+    for (size_t i = 0; i < n; i++) {
+        buffer_puts(out, i ? ", " : "; ");
+        say_percent(worst[i]->cost.sums[ideal], worst[i]->cost.sums[counter], out);
+        buffer_puts(out, " at ");
+        say_site(worst[i], out);
+    }
+}
+
+/* "advice 1 and 3", of the sites of most weight; or what else to do. */
+static void say_advice(const struct walk *walk, weight_function weight, const char *otherwise, struct buffer *out)
+{
+    const struct site *worst[WORST_LINES];
+    size_t n = rank_sites(walk->sites, weight, worst);
+    size_t said[WORST_LINES];
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t number = advice_for(walk->advice, worst[i], 0);
+        size_t k = 0;
+
+        while (k < count && said[k] != number)
+            k++;
+        if (!number || k < count)
+            continue;
+        buffer_printf(out, count ? ", %zu" : "advice %zu", number);
+        said[count++] = number;
+    }
+    if (!count)
+        buffer_puts(out, otherwise);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- the steps */
+
+static void which_matter(struct walk *walk)
+{
+    const struct sites *sites = walk->sites;
+    const struct site *worst[WORST_LINES];
+    size_t n = rank_sites(sites, weight_of_cycles, worst);
+    struct path_step *now = next_step(walk, "Which memory instructions matter?");
+    double shared = sites->total.cycles - sites->global_total.cycles;
+
+    now->answer = PATH_SHOWN;
+    buffer_puts(&now->threshold, "share of the predicted cycles of memory instructions");
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            buffer_puts(&now->seen, ", ");
+        say_percent((uint64_t)(worst[i]->cost.cycles + 0.5), (uint64_t)(sites->total.cycles + 0.5), &now->seen);
+        buffer_puts(&now->seen, " at ");
+        say_site(worst[i], &now->seen);
+    }
+    if (sites->total.cycles > 0)
+        buffer_printf(&now->seen, "; global memory %.0f %%, other %.0f %%",
+                      100 * sites->global_total.cycles / sites->total.cycles, 100 * shared / sites->total.cycles);
+    else
+        buffer_puts(&now->seen, "none: no memory instruction takes any of L1 or shared memory");
+    buffer_puts(&now->next, "whether memory or arithmetic limits the kernel is not in its accesses: ask a profiler for the "
+                            "throughput of each (Nsight Compute: Speed Of Light); if memory does, go on");
+}
+
+static void coalesced(struct walk *walk)
+{
+    const struct cost *cost = &walk->sites->global_total;
+    struct path_step *now = next_step(walk, "Global memory: coalesced?");
+
+    buffer_printf(&now->threshold, "sectors that the bytes need / sectors requested: %u %%", COALESCED_PERCENT);
+    if (!cost->sums[WM_SECTORS]) {
+        now->answer = PATH_NOT_ASKED;
+        buffer_puts(&now->seen, "no access to global memory");
+        return;
+    }
+    answer(now, reaches(cost->sums[WM_SECTORS_IDEAL], cost->sums[WM_SECTORS], COALESCED_PERCENT));
+    say_percent(cost->sums[WM_SECTORS_IDEAL], cost->sums[WM_SECTORS], &now->seen);
+    buffer_puts(&now->seen, " in all");
+    say_worst(walk->sites, weight_of_sectors, WM_SECTORS_IDEAL, WM_SECTORS, &now->seen);
+    if (now->answer == PATH_NO)
+        say_advice(walk, weight_of_sectors, "no change is known for these lines", &now->next);
+}
+
+/* Rows, adjacent lanes of a warp, and those that begin at a sector. */
+static void count_rows(const struct sites *sites, uint64_t *rows, uint64_t *aligned, const struct site **worst)
+{
+    uint64_t most = 0;
+
+    *rows = *aligned = 0;
+    *worst = NULL;
+    for (size_t i = 0; i < sites->n; i++) {
+        const struct site *site = &sites->list[i];
+        uint64_t misaligned = 0;
+
+        for (size_t k = 0; k < site->n && is_global(site); k++) {
+            const struct wm_access *access = &site->accesses[k];
+
+            if (active_lanes(access) < 2 || !is_adjacent(access))
+                continue;
+            *rows += access->count;
+            if (lowest_address(access) % sites->sector_bytes == 0)
+                *aligned += access->count;
+            else
+                misaligned += access->count;
+        }
+        if (misaligned > most) {
+            most = misaligned;
+            *worst = site;
+        }
+    }
+}
+
+static void aligned(struct walk *walk)
+{
+    struct path_step *now = next_step(walk, "Global memory: aligned?");
+    const struct site *worst;
+    uint64_t rows, good;
+    size_t number;
+
+    count_rows(walk->sites, &rows, &good, &worst);
+    buffer_printf(&now->threshold, "of accesses with adjacent lanes, those that begin at a sector of %u B: %u %%",
+                  walk->sites->sector_bytes, ALIGNED_PERCENT);
+    if (!rows) {
+        now->answer = PATH_NOT_ASKED;
+        buffer_puts(&now->seen, "no access with adjacent lanes");
+        return;
+    }
+    answer(now, reaches(good, rows, ALIGNED_PERCENT));
+    say_percent(good, rows, &now->seen);
+    if (!worst)
+        return;
+    buffer_puts(&now->seen, "; not all at ");
+    say_site(worst, &now->seen);
+    number = advice_for(walk->advice, worst, 0);
+    if (now->answer == PATH_NO && number)
+        buffer_printf(&now->next, "advice %zu", number);
+    else if (now->answer == PATH_NO)
+        buffer_puts(&now->next, "pad or shift what is stored, so that rows begin at a sector");
+}
+
+static void once(struct walk *walk)
+{
+    const struct sites *sites = walk->sites;
+    struct path_step *now = next_step(walk, "Global memory: each sector requested once?");
+    uint64_t touched = 0;
+    uint64_t requested = sites->global_total.sums[WM_SECTORS];
+    double times;
+
+    for (size_t r = 0; r < sites->n_regions; r++)
+        touched += sites->regions[r].touched_sectors;
+    buffer_printf(&now->threshold, "sectors requested / different sectors: up to %.1f", ONCE_TENTHS / 10.0);
+    if (!touched) {
+        now->answer = PATH_NOT_ASKED;
+        buffer_puts(&now->seen, "no access to global memory");
+        return;
+    }
+    times = (double)requested / (double)touched;
+    answer(now, times * 10 <= ONCE_TENTHS);
+    buffer_printf(&now->seen, "%.1f: ", times);
+    table_count(requested, 0, &now->seen);
+    buffer_puts(&now->seen, " requested, ");
+    table_count(touched, 0, &now->seen);
+    buffer_puts(&now->seen, " different");
+    if (now->answer == PATH_YES)
+        return;
+    for (size_t i = 0; i < walk->advice->list.n; i++) {
+        const struct advice *one = &walk->advice->list.list[i];
+
+        if (one->kind != ADVICE_REUSE && one->kind != ADVICE_TILE && one->kind != ADVICE_MEMBERS &&
+            one->kind != ADVICE_CONSTANT && one->kind != ADVICE_PRIVATE && one->kind != ADVICE_THREAD_VECTOR)
+            continue;
+        buffer_printf(&now->next, now->next.length ? ", %zu" : "advice %zu", i + 1);
+    }
+    if (!now->next.length)
+        buffer_puts(&now->next, "L1 and L2 serve repetitions, which cost wavefronts all the same: larger tiles share more");
+}
+
+static void conflict_free(struct walk *walk)
+{
+    const struct cost *cost = &walk->sites->total;
+    struct path_step *now = next_step(walk, "Shared memory: free of conflicts?");
+
+    buffer_printf(&now->threshold, "wavefronts that are needed / wavefronts: %u %%", CONFLICT_FREE_PERCENT);
+    if (!cost->sums[WM_SHARED_WAVEFRONTS]) {
+        now->answer = PATH_NOT_ASKED;
+        buffer_puts(&now->seen, "no access to shared memory");
+        return;
+    }
+    answer(now, reaches(cost->sums[WM_SHARED_WAVEFRONTS_IDEAL], cost->sums[WM_SHARED_WAVEFRONTS], CONFLICT_FREE_PERCENT));
+    say_percent(cost->sums[WM_SHARED_WAVEFRONTS_IDEAL], cost->sums[WM_SHARED_WAVEFRONTS], &now->seen);
+    buffer_puts(&now->seen, " in all");
+    say_worst(walk->sites, weight_of_conflicts, WM_SHARED_WAVEFRONTS_IDEAL, WM_SHARED_WAVEFRONTS, &now->seen);
+    if (now->answer == PATH_NO)
+        buffer_puts(&now->next, "another layout of the array: padding or a swizzle");
+}
+
+static void vectorised(struct walk *walk)
+{
+    const struct sites *sites = walk->sites;
+    struct path_step *now = next_step(walk, "Global memory: vectorised?");
+    uint64_t lanes = 0;
+    uint64_t bytes = 0;
+    int is_found = 0;
+
+    for (size_t i = 0; i < sites->n; i++) {
+        if (!is_global(&sites->list[i]) || is_atomic_operation(&sites->list[i].opcode))
+            continue;
+        lanes += sites->list[i].cost.lanes;
+        bytes += sites->list[i].cost.lanes * sites->list[i].opcode.width_bytes;
+    }
+    buffer_puts(&now->threshold, "bytes of a lane and instruction: 16, or no adjacent elements to be put together");
+    if (!lanes) {
+        now->answer = PATH_NOT_ASKED;
+        buffer_puts(&now->seen, "no load or store in global memory");
+        return;
+    }
+    buffer_printf(&now->seen, "%.1f B", (double)bytes / (double)lanes);
+    for (size_t i = 0; i < walk->advice->list.n; i++) {
+        enum advice_kind kind = walk->advice->list.list[i].kind;
+
+        if (kind != ADVICE_WARP_VECTOR && kind != ADVICE_THREAD_VECTOR && kind != ADVICE_MEMBERS)
+            continue;
+        buffer_printf(&now->next, is_found ? ", %zu" : "advice %zu", i + 1);
+        is_found = 1;
+    }
+    answer(now, !is_found);
+    if (!is_found && bytes < 16 * lanes)
+        buffer_puts(&now->seen, "; nothing wider fits the addresses as they are");
+}
+
+/* A key of the profile; 0: there is none of that name. */
+static int find_key(const wm_arch *arch, const char *name, struct wm_arch_key *out)
+{
+    for (size_t i = 0; wm_arch_key_at(arch, i, out) == WM_OK; i++) {
+        if (strcmp(out->name, name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Bytes that DRAM moves for each cycle of each SM at the peak figures of the profile; 0: they are not in it. */
+static double dram_bytes_per_cycle(const wm_arch *arch, struct wm_arch_key *bandwidth)
+{
+    struct wm_arch_key sms, clock;
+
+    if (!find_key(arch, "gpu.sms", &sms) || !find_key(arch, "gpu.clock", &clock) || !find_key(arch, "gpu.dram", bandwidth))
+        return 0;
+    return strtod(bandwidth->value, NULL) * 1e9 / (strtod(sms.value, NULL) * strtod(clock.value, NULL) * 1e6);
+}
+
+static void say_bounds(const struct cost *cost, struct buffer *out)
+{
+    int said = 0;
+
+    for (int b = 0; b <= WM_BOUND_ATOMIC; b++) {
+        if (cost->by_bound[b] < 0.05 * cost->cycles)
+            continue;
+        buffer_printf(out, "%s%s ", said ? ", " : "", wm_bound_text((enum wm_bound)b));
+        buffer_printf(out, "%.0f %%", 100 * cost->by_bound[b] / cost->cycles);
+        said = 1;
+    }
+}
+
+static void which_roof(struct walk *walk)
+{
+    const struct sites *sites = walk->sites;
+    struct path_step *now = next_step(walk, "The pipe of the SMs, or DRAM?");
+    struct wm_arch_key bandwidth;
+    double rate = dram_bytes_per_cycle(walk->arch, &bandwidth);
+    uint64_t bytes = 0;
+    double dram;
+
+    now->answer = PATH_SHOWN;
+    buffer_puts(&now->threshold, "whichever is busy longer at its peak rate");
+    for (size_t r = 0; r < sites->n_regions; r++)
+        bytes += sites->regions[r].touched_sectors * 32;
+    if (sites->total.cycles <= 0) {
+        now->answer = PATH_NOT_ASKED;
+        buffer_puts(&now->seen, "neither: no memory instruction takes any of them");
+        return;
+    }
+    table_count((uint64_t)(sites->total.cycles + 0.5), 0, &now->seen);
+    buffer_puts(&now->seen, " SM cycles of memory instructions, by what bounds each: ");
+    say_bounds(&sites->total, &now->seen);
+    buffer_puts(&now->seen, "; ");
+    table_count(bytes, 0, &now->seen);
+    buffer_puts(&now->seen, " B of different sectors");
+    if (rate <= 0)
+        return;
+    dram = (double)bytes / rate;
+    buffer_puts(&now->seen, ", which DRAM moves in ");
+    table_count((uint64_t)(dram + 0.5), 0, &now->seen);
+    buffer_printf(&now->seen, " SM cycles at %s GB/s (%s), if nothing of it is in L2 and each is moved once", bandwidth.value,
+                  bandwidth.reference);
+    if (dram > sites->total.cycles)
+        buffer_puts(&now->next, "DRAM is the roof: only fewer bytes help (smaller types, reuse across kernels)");
+    else
+        buffer_puts(&now->next, "the pipe is the roof: fewer or wider instructions, and fewer passes, help");
+}
+
+static void what_remains(struct walk *walk)
+{
+    struct path_step *now = next_step(walk, "What remains?");
+    int said = 0;
+
+    buffer_puts(&now->threshold, "all steps before answered with yes");
+    answer(now, 1);
+    for (size_t i = 0; i + 1 < walk->n; i++) {
+        if (walk->path->steps[i].answer != PATH_NO)
+            continue;
+        buffer_printf(&now->seen, said ? ", %zu" : "steps answered with no: %zu", i + 1);
+        said = 1;
+        answer(now, 0);
+    }
+    if (said) {
+        buffer_puts(&now->next, "change that, the advice with the lowest number first, and simulate again");
+        return;
+    }
+    buffer_puts(&now->seen, "nothing that the addresses decide: the accesses are at their roof");
+    buffer_puts(&now->next, "latency, occupancy and arithmetic, which are not in the accesses: a profiler");
+}
+
+enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice, struct path *out)
+{
+    struct walk walk = {arch, advice, &advice->sites, out, 0};
+
+    memset(out, 0, sizeof *out);
+    which_matter(&walk);
+    coalesced(&walk);
+    aligned(&walk);
+    once(&walk);
+    conflict_free(&walk);
+    vectorised(&walk);
+    which_roof(&walk);
+    what_remains(&walk);
+    for (size_t i = 0; i < walk.n; i++) {
+        if (out->steps[i].threshold.failed || out->steps[i].seen.failed || out->steps[i].next.failed)
+            return WM_E_MEMORY;
+    }
+    return WM_OK;
+}
+
+void path_free(struct path *path)
+{
+    for (size_t i = 0; i < PATH_STEPS; i++) {
+        buffer_free(&path->steps[i].threshold);
+        buffer_free(&path->steps[i].seen);
+        buffer_free(&path->steps[i].next);
+    }
+    memset(path, 0, sizeof *path);
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- output */
+
+static const char *const answer_names[] = {
+    [PATH_YES] = "yes", [PATH_NO] = "no", [PATH_NOT_ASKED] = "not asked", [PATH_SHOWN] = "shown"};
+
+void path_table(struct path *path, struct buffer *out)
+{
+    static const char *const words[] = {[PATH_YES] = "yes: ", [PATH_NO] = "NO: ", [PATH_NOT_ASKED] = "-: ", [PATH_SHOWN] = ""};
+    struct buffer text = {0};
+
+    for (size_t i = 0; i < PATH_STEPS; i++) {
+        struct path_step *step = &path->steps[i];
+
+        buffer_clear(&text);
+        buffer_printf(&text, "%zu. %s (%s)", i + 1, step->question, buffer_text(&step->threshold));
+        table_wrapped(buffer_text(&text), 2, 5, out);
+        buffer_clear(&text);
+        buffer_puts(&text, words[step->answer]);
+        buffer_add(&text, step->seen.data, step->seen.length);
+        table_wrapped(buffer_text(&text), 5, 5, out);
+        if (!step->next.length)
+            continue;
+        buffer_clear(&text);
+        buffer_puts(&text, "-> ");
+        buffer_add(&text, step->next.data, step->next.length);
+        table_wrapped(buffer_text(&text), 5, 8, out);
+    }
+    if (text.failed)
+        out->failed = text.failed;
+    buffer_free(&text);
+}
+
+void path_json(const char *kernel, struct path *path, int *is_first, struct buffer *out)
+{
+    for (size_t i = 0; i < PATH_STEPS; i++) {
+        struct path_step *step = &path->steps[i];
+        struct json_line *line = json_line_new();
+
+        if (!line) {
+            out->failed = BUFFER_NO_MEMORY;
+            return;
+        }
+        json_line_text(line, "kernel", kernel);
+        json_line_number(line, "step", i + 1);
+        json_line_text(line, "question", step->question);
+        json_line_text(line, "threshold", buffer_text(&step->threshold));
+        json_line_text(line, "answer", answer_names[step->answer]);
+        json_line_text(line, "seen", buffer_text(&step->seen));
+        json_line_text(line, "next", buffer_text(&step->next));
+        json_line_dump(line, *is_first, out);
+        json_line_free(line);
+        *is_first = 0;
+    }
+}
