@@ -1,4 +1,5 @@
-/* Sources of kernels: compiled and, where that works, run for a while. What is handed out must be what the model takes. */
+/* Sources of kernels, and expressions by themselves: compiled and, where that works, run for a while. What is handed out must
+ * be what the model takes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +64,42 @@ static void run(struct wmi_run *run, const wm_arch *arch)
         ;
 }
 
+#define MOST_PIECES 64
+
+/* Behind its first line, "// expressions": lines that begin with decl, let, load or store. */
+static void run_expressions(char *text, const struct wm_launch *launch, const wm_arch *arch)
+{
+    struct wm_expression expressions[MOST_PIECES];
+    const char *declarations[MOST_PIECES];
+    const char *lets[MOST_PIECES];
+    struct wm_expressions input = {expressions, 0, declarations, 0, lets, 0};
+    struct wmi_run *kernel = NULL;
+    struct wm_diag diag;
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (strncmp(line, "decl ", 5) == 0 && input.n_declarations < MOST_PIECES)
+            declarations[input.n_declarations++] = line + 5;
+        else if (strncmp(line, "let ", 4) == 0 && input.n_lets < MOST_PIECES)
+            lets[input.n_lets++] = line + 4;
+        else if ((strncmp(line, "load ", 5) == 0 || strncmp(line, "store ", 6) == 0) && input.n_expressions < MOST_PIECES)
+            expressions[input.n_expressions++] = (struct wm_expression){line + (line[0] == 'l' ? 5 : 6), line[0] == 's'};
+    }
+    if (wmi_run_new_expressions(&input, launch, &kernel, &diag) == WM_OK) {
+        for (size_t i = 0; wmi_run_array_at(kernel, i); i++) {
+            const struct wm_array *array = wmi_run_array_at(kernel, i);
+
+            if (!array->name || !array->element || !array->file || array->dimensions > WM_DIMENSIONS)
+                abort();
+        }
+        run(kernel, arch);
+    }
+    wmi_run_free(kernel);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char expressions[] = "// expressions\n";
     static wm_arch *arch;
     static const char head[] = "// warpmem: ";
     struct wm_launch_argument arguments[MOST_ARGUMENTS];
@@ -76,6 +111,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!arch && wm_arch_open("sm_90", &arch, NULL) != WM_OK)
         abort();
     launch.arguments = arguments;
+    if (size >= sizeof expressions - 1 && memcmp(data, expressions, sizeof expressions - 1) == 0) {
+        line = malloc(size + 1);
+        if (!line)
+            return 0;
+        memcpy(line, data, size);
+        line[size] = '\0';
+        run_expressions(line + sizeof expressions - 1, &launch, arch);
+        free(line);
+        return 0;
+    }
     if (size > sizeof head && memcmp(data, head, sizeof head - 1) == 0) {
         const uint8_t *end = memchr(data, '\n', size);
         const size_t length = (end ? (size_t)(end - data) : size) - (sizeof head - 1);
