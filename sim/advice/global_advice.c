@@ -314,35 +314,93 @@ static enum wm_status find_all(const struct sites *sites, struct advice_list *ou
     return finder.status;
 }
 
-/* What sites_make() takes, from what was collected. */
-static struct site_source *list_sources(const struct access_kernel *kernel, uint64_t *left_out)
+/* The array that an access is in, by number; n: in none. */
+static size_t array_at(const struct wm_access *access, const struct wm_array *const *arrays, size_t n)
 {
-    struct site_source *sources = calloc(kernel->n_sites + 1, sizeof *sources);
+    size_t i = 0;
+    uint64_t address;
 
-    for (size_t i = 0; i < kernel->n_sites && sources; i++) {
-        const struct access_site *site = kernel->sites[i];
+    if (!access->mask || (access->opcode.space != WM_GLOBAL && access->opcode.space != WM_GENERIC))
+        return n;
+    address = access->address[__builtin_ctz(access->mask)];
+    while (i < n && (arrays[i]->space != WM_GLOBAL || !is_in_array(arrays[i], address)))
+        i++;
+    return i;
+}
 
-        sources[i] = (struct site_source){kernel->kernel.name, site->file,     site->line, site->pc,
-                                          site->opcode,        site->accesses, site->n};
-        *left_out += site->left_out;
+/* What is being put together for sites_make(). */
+struct sources {
+    struct site_source *list;
+    size_t n;
+    struct global_advice *advice; /* whose copies these are */
+    const struct wm_array *const *arrays;
+    size_t n_arrays;
+};
+
+static void add_source(struct sources *sources, const struct access_kernel *kernel, const struct access_site *site,
+                       const struct wm_access *accesses, size_t n)
+{
+    sources->list[sources->n++] =
+        (struct site_source){kernel->kernel.name, site->file, site->line, site->pc, site->opcode, accesses, n};
+}
+
+/* An instruction, or a source line that has several of one opcode: a source for each array. */
+static enum wm_status add_sources(struct sources *sources, const struct access_kernel *kernel, const struct access_site *site)
+{
+    size_t first = array_at(&site->accesses[0], sources->arrays, sources->n_arrays);
+    size_t k = 1;
+
+    while (k < site->n && array_at(&site->accesses[k], sources->arrays, sources->n_arrays) == first)
+        k++;
+    if (k == site->n) {
+        add_source(sources, kernel, site, site->accesses, site->n);
+        return WM_OK;
     }
-    return sources;
+    for (size_t a = 0; a <= sources->n_arrays; a++) {
+        struct access_list *copy = &sources->advice->copies[sources->advice->n_copies];
+
+        for (k = 0; k < site->n; k++) {
+            if (array_at(&site->accesses[k], sources->arrays, sources->n_arrays) == a &&
+                access_list_add(copy, &site->accesses[k]) != WM_OK)
+                return WM_E_MEMORY;
+        }
+        if (!copy->n)
+            continue;
+        sources->advice->n_copies++;
+        add_source(sources, kernel, site, copy->list, copy->n);
+    }
+    return WM_OK;
+}
+
+static enum wm_status list_sources(const struct access_kernel *kernel, struct sources *sources)
+{
+    size_t most = kernel->n_sites * (sources->n_arrays + 1) + 1;
+    enum wm_status status = WM_OK;
+
+    sources->list = calloc(most, sizeof *sources->list);
+    sources->advice->copies = calloc(most, sizeof *sources->advice->copies);
+    if (!sources->list || !sources->advice->copies)
+        return WM_E_MEMORY;
+    for (size_t i = 0; i < kernel->n_sites && !status; i++) {
+        status = add_sources(sources, kernel, kernel->sites[i]);
+        sources->advice->left_out += kernel->sites[i]->left_out;
+    }
+    return status;
 }
 
 enum wm_status global_advice_find(const wm_arch *arch, const struct access_kernel *kernel,
                                   const struct wm_array *const *arrays, size_t n_arrays, struct global_advice *out)
 {
-    struct site_source *sources;
+    struct sources sources = {.advice = out, .arrays = arrays, .n_arrays = n_arrays};
     enum wm_status status;
 
     memset(out, 0, sizeof *out);
-    sources = list_sources(kernel, &out->left_out);
-    if (!sources)
-        return WM_E_MEMORY;
-    status = sites_make(arch, sources, kernel->n_sites, arrays, n_arrays, &out->sites);
+    status = list_sources(kernel, &sources);
+    if (!status)
+        status = sites_make(arch, sources.list, sources.n, arrays, n_arrays, &out->sites);
     if (!status)
         status = find_all(&out->sites, &out->list);
-    free(sources);
+    free(sources.list);
     return status;
 }
 
@@ -355,5 +413,8 @@ void global_advice_free(struct global_advice *advice)
     }
     free(advice->list.list);
     sites_free(&advice->sites);
+    for (size_t i = 0; i <= advice->n_copies && advice->copies; i++) /* the one behind them, too, if memory ended in it */
+        access_list_free(&advice->copies[i]);
+    free(advice->copies);
     memset(advice, 0, sizeof *advice);
 }

@@ -59,6 +59,8 @@ struct global_advice {
     struct sites sites;
     struct advice_list list;
     uint64_t left_out; /* executions that were not kept: nothing here counts them */
+    struct access_list *copies; /* the accesses of one instruction to several arrays, apart */
+    size_t n_copies;
 };
 
 /* Looks at all accesses of a kernel; arrays: what wm_reader_array_at() gives for it, or none. All of them must outlive

@@ -51,16 +51,17 @@ static void numbers(const struct cost *cost, struct buffer *out)
 }
 
 /* The end of a longer label is what tells it from others. */
-static void label(const char *text, struct buffer *out)
+static void label(const char *text, size_t width, struct buffer *out)
 {
     size_t length = strlen(text);
 
     buffer_spaces(out, INDENT);
     if (length > LABEL_WIDTH) {
-        buffer_puts(out, "...");
         text += length - (LABEL_WIDTH - 3);
+        buffer_puts(out, "...");
+        width = width > 3 ? width - 3 : 0;
     }
-    table_text(text, LABEL_WIDTH, out);
+    table_text(text, width, out);
 }
 
 static void effect_lines(const struct advice *advice, const struct effect *effect, struct buffer *out)
@@ -71,12 +72,12 @@ static void effect_lines(const struct advice *advice, const struct effect *effec
         buffer_clear(&text);
         say_site(effect->sites[i], &text);
         buffer_putc(&text, ',');
-        label(buffer_text(&text), out);
+        label(buffer_text(&text), 0, out);
         buffer_putc(out, '\n');
     }
     buffer_clear(&text);
     say_site(effect->sites[effect->n_sites - 1], &text);
-    label(buffer_text(&text), out);
+    label(buffer_text(&text), LABEL_WIDTH, out);
     numbers(&effect->before, out);
     buffer_putc(out, '\n');
     buffer_clear(&text);
@@ -86,7 +87,7 @@ static void effect_lines(const struct advice *advice, const struct effect *effec
     if (effect->after.sums[WM_SECTORS] > effect->before.sums[WM_SECTORS] ||
         effect->after.sums[WM_SHARED_WAVEFRONTS] > effect->before.sums[WM_SHARED_WAVEFRONTS])
         buffer_puts(&text, ": more");
-    label(buffer_text(&text), out);
+    label(buffer_text(&text), LABEL_WIDTH, out);
     numbers(&effect->after, out);
     buffer_putc(out, '\n');
     if (text.failed)
@@ -94,11 +95,53 @@ static void effect_lines(const struct advice *advice, const struct effect *effec
     buffer_free(&text);
 }
 
+/* How far the counts can be trusted: those of the opcodes that are there. */
+static void say_exactness(const struct sites *sites, struct buffer *out)
+{
+    wm_tally *opcodes;
+
+    if (wm_tally_new(sites->arch, WM_BY_OPCODE, &opcodes) != WM_OK) {
+        out->failed = BUFFER_NO_MEMORY;
+        return;
+    }
+    for (size_t i = 0; i < sites->n; i++) {
+        struct wm_counts counts;
+
+        if (sites->list[i].region == NO_REGION)
+            continue;
+        if (wm_model(sites->arch, &sites->list[i].accesses[0], &counts) != WM_OK ||
+            wm_tally_add(opcodes, &sites->list[i].accesses[0], &counts) != WM_OK)
+            out->failed = BUFFER_NO_MEMORY;
+    }
+    table_notes(opcodes, out);
+    wm_tally_free(opcodes);
+}
+
+static void legend(const struct global_advice *all, struct buffer *out)
+{
+    struct buffer text = {0};
+
+    table_wrapped("wf.: wavefronts, which are passes of the tag stage, and of the data stage of L1 or shared memory; cycles: of "
+                  "one SM, predicted and never exact; then: simulated after the change",
+                  0, 4, out);
+    if (all->left_out) {
+        buffer_puts(&text, "only the first executions of each instruction are looked at, as there are so many: ");
+        table_count(all->left_out, 0, &text);
+        buffer_puts(&text, " more are in none of these numbers");
+        table_wrapped(buffer_text(&text), 0, 4, out);
+    }
+    buffer_free(&text);
+    say_exactness(&all->sites, out);
+    buffer_putc(out, '\n');
+}
+
 void global_advice_table(const struct global_advice *all, struct buffer *out)
 {
     const struct advice_list *list = &all->list;
     struct buffer text = {0};
 
+    if (list->n)
+        legend(all, out);
     for (size_t i = 0; i < list->n; i++) {
         const struct advice *advice = &list->list[i];
 

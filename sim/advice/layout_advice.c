@@ -6,20 +6,41 @@
 
 /* ------------------------------------------------------------------------------------------------- structures of arrays */
 
-/* Whether all lanes of a site are at one offset of structures that are so many bytes apart. */
-static int has_fixed_offset(const struct site *site, uint64_t base, uint64_t bytes)
+/* Offsets, in structures that are so many bytes apart, that the accesses of a site are at; more than `most': most + 1. 0: the
+ * lanes of an access are at different ones. */
+static size_t count_offsets(const struct site *site, uint64_t base, uint64_t bytes, size_t most)
 {
-    uint64_t offset = (site->low - base) % bytes;
+    uint64_t offsets[MOST_STRUCTURE_BYTES];
+    size_t n = 0;
 
     for (size_t k = 0; k < site->n; k++) {
         const struct wm_access *access = &site->accesses[k];
+        uint64_t offset = (lowest_address(access) - base) % bytes;
+        size_t at = 0;
 
         for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
             if ((access->address[__builtin_ctz(rest)] - base) % bytes != offset)
                 return 0;
         }
+        while (at < n && offsets[at] != offset)
+            at++;
+        if (at < n || !access->mask)
+            continue;
+        if (n == most)
+            return most + 1;
+        offsets[n++] = offset;
     }
-    return 1;
+    return n;
+}
+
+/* Whether the lanes of each access are at one member of structures: several on a source line, if the array is known to be one
+ * of structures; else it might as well be one of rows. */
+static int takes_members(const struct region *region, const struct site *site, uint64_t base, uint64_t bytes)
+{
+    size_t most = region->array && region->array->element_bytes == bytes ? MOST_STRUCTURE_BYTES : 1;
+    size_t n = count_offsets(site, base, bytes, most);
+
+    return n && n <= most;
 }
 
 static uint64_t base_of(const struct region *region)
@@ -156,7 +177,7 @@ void look_at_layout(struct finder *finder, size_t region)
             continue;
         n = list_distances(where, site, distances);
         for (size_t k = 0; k < n; k++) {
-            if (!has_fixed_offset(site, base_of(where), distances[k]) ||
+            if (!takes_members(where, site, base_of(where), distances[k]) ||
                 !find_structure(sites, region, distances[k], next))
                 continue;
             simulate_pieces(finder, region, next, next_costs, &after);

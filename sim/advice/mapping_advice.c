@@ -127,7 +127,9 @@ static void say_walk(const struct finder *finder, const struct site *site, struc
     if (2 * site->strided >= site->several && site->stride)
         buffer_printf(out, "Neighbouring lanes are %llu B apart", (unsigned long long)site->stride);
     else
-        buffer_puts(out, "A warp's lanes are scattered over many sectors");
+        buffer_printf(out, "A warp's lanes lie in %.1f sectors, where %.1f would hold them",
+                      (double)site->cost.sums[WM_SECTORS] / (double)site->cost.sums[WM_REQUESTS],
+                      (double)site->cost.sums[WM_SECTORS_IDEAL] / (double)site->cost.sums[WM_REQUESTS]);
     say_addresses(finder, site, out);
     buffer_puts(out, "; what lies in between is taken by other lanes, steps or warps of the block. ");
 }
@@ -281,11 +283,13 @@ static void propose_swap(struct finder *finder, const struct cost *costs)
     struct draft draft = {.kind = ADVICE_SWAP};
 
     buffer_puts(&draft.title, "threadIdx.x and threadIdx.y in each other's role");
-    buffer_printf(&draft.words,
+    buffer_puts(&draft.words,
                   "The lanes of a warp differ in threadIdx.x first, but most addresses change least with threadIdx.y. Exchange "
-                  "the two wherever they are used, and blockDim with them (%u x %u instead of %u x %u). All lines in global "
-                  "memory that change",
-                  sites->block[1], sites->block[0], sites->block[0], sites->block[1]);
+                  "the two wherever they are used");
+    if (sites->block[0] != sites->block[1])
+        buffer_printf(&draft.words, ", and blockDim with them (%u x %u instead of %u x %u)", sites->block[1], sites->block[0],
+                      sites->block[0], sites->block[1]);
+    buffer_puts(&draft.words, ". All lines in global memory that change");
     buffer_puts(&draft.words, has_shared_sites(sites) ? " (those in shared memory change too: simulate again):" : ":");
     for (size_t i = 0; i < sites->n; i++) {
         const struct site *site = &sites->list[i];

@@ -139,9 +139,12 @@ static void say_advice(const struct walk *walk, weight_function weight, const ch
             k++;
         if (!number || k < count)
             continue;
-        buffer_printf(out, count ? ", %zu" : "advice %zu", number);
-        said[count++] = number;
+        for (k = count++; k > 0 && said[k - 1] > number; k--)
+            said[k] = said[k - 1];
+        said[k] = number;
     }
+    for (size_t i = 0; i < count; i++)
+        buffer_printf(out, i ? ", %zu" : "advice %zu", said[i]);
     if (!count)
         buffer_puts(out, otherwise);
 }

@@ -257,15 +257,19 @@ static enum wm_status deal(const struct element *elements, size_t n, const struc
     return WM_OK;
 }
 
+/* What one lane takes. Only copies have a shared side. */
+static struct element element_of(const struct wm_access *access, unsigned lane)
+{
+    return (struct element){access->address[lane],
+                            access->opcode.operation == WM_CP_ASYNC ? access->shared_address[lane] : 0};
+}
+
 static size_t take_lanes(const struct wm_access *access, struct element *out)
 {
     size_t n = 0;
 
-    for (uint32_t rest = access->mask; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-
-        out[n++] = (struct element){access->address[lane], access->shared_address[lane]};
-    }
+    for (uint32_t rest = access->mask; rest; rest &= rest - 1)
+        out[n++] = element_of(access, (unsigned)__builtin_ctz(rest));
     return n;
 }
 
@@ -469,7 +473,7 @@ static enum wm_status swap_block(const struct sites *sites, const struct site *s
                 uint32_t thread = access->warp * WM_LANES + lane;
 
                 step.is_active[thread] = 1;
-                step.elements[thread] = (struct element){access->address[lane], access->shared_address[lane]};
+                step.elements[thread] = element_of(access, lane);
             }
         }
         if (like && swap_step(sites, &step, like, out) != WM_OK)

@@ -414,15 +414,17 @@ static int compare_regions(const void *a, const void *b)
     return (x->low > y->low) - (x->low < y->low);
 }
 
-/* The array that a site is in, or NULL. */
+int is_in_array(const struct wm_array *array, uint64_t address)
+{
+    return address >= array->address && address - array->address < (array->size_bytes ? array->size_bytes : UINT64_C(1) << 32);
+}
+
+/* The array that all of a site is in, or NULL. */
 static const struct wm_array *array_of(const struct site *site, const struct wm_array *const *arrays, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct wm_array *array = arrays[i];
-
-        if (array->space == WM_GLOBAL && site->low >= array->address &&
-            (array->size_bytes ? site->high - array->address <= array->size_bytes : site->low - array->address < UINT32_MAX))
-            return array;
+        if (arrays[i]->space == WM_GLOBAL && is_in_array(arrays[i], site->low) && is_in_array(arrays[i], site->high - 1))
+            return arrays[i];
     }
     return NULL;
 }

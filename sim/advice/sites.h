@@ -127,6 +127,8 @@ int is_adjacent(const struct wm_access *access);
 uint64_t lowest_address(const struct wm_access *access);
 uint64_t highest_address(const struct wm_access *access);
 unsigned active_lanes(const struct wm_access *access);
+/* Whether an address lies in an array; in one of unknown size, in the 4 GiB behind its beginning. */
+int is_in_array(const struct wm_array *array, uint64_t address);
 int is_atomic_operation(const struct wm_opcode *opcode);
 
 #endif
