@@ -34,7 +34,8 @@ enum {
     "To look at an expression of CUDA C, such as 'tile[threadIdx.x][threadIdx.y]', in a block of --block threads:\n" \
     "  --decl DECLARATION  what it uses: '__shared__ float tile[32][33]', 'const float *a', 'struct ...', '#define ...'\n" \
     "  --let NAME=VALUE    a constant; NAME=FROM:TO[:STEP]: each value from FROM up to, but not with, TO\n" \
-    "  --load EXPRESSION   what is loaded\n" \
+    "  --load EXPRESSION   what is loaded; calls are made as they stand: atomicAdd(&a[i], 1),\n" \
+    "                      __pipeline_memcpy_async(&tile[i], &a[i], 16), ldmatrix_x4(&tile[row][column])\n" \
     "  --store EXPRESSION  where something is stored\n"
 
 /* Takes an option of those above. 0: out of memory, which has been said. */

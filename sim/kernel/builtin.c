@@ -503,6 +503,31 @@ static struct expr *pipeline_copy(struct compile *c, const char *name, struct ex
     return call_of(c, &row, wmi_c_basic(c, K_VOID), args, n == 4 ? 3 : 2, place);
 }
 
+/*
+ * What CUDA C has no function for, where an access is written as an expression: ldmatrix_x4(&tile[row][column]), ldmatrix_x2_trans,
+ * stmatrix_x1 ... each lane gives its row's address. What is stored is 0, what is loaded goes nowhere. NULL: another name.
+ */
+static struct expr *matrix_call(struct compile *c, const struct name *name, struct expr **args, uint32_t n, struct place place)
+{
+    const int is_store = strncmp(name->text, "stmatrix_x", 10) == 0;
+    const char *shape = name->text + 10;
+    struct builtin_row row = {name->text, F_PLAIN, "", is_store ? B_STMATRIX : B_LDMATRIX, 0};
+    const struct type *type;
+
+    if (!c->is_strict || (!is_store && strncmp(name->text, "ldmatrix_x", 10) != 0) || (*shape != '1' && *shape != '2' && *shape != '4') ||
+        (shape[1] && strcmp(shape + 1, "_trans") != 0))
+        return NULL;
+    row.value = (uint64_t)(*shape - '0') | (shape[1] ? WMI_MATRIX_TRANSPOSED : 0);
+    type = *shape == '1' ? wmi_c_basic(c, K_UINT) : wmi_c_name_of(c, *shape == '2' ? "uint2" : "uint4")->global->type;
+    check_count(c, name->text, n, 1, 1, place);
+    pointer_argument(c, args, name->text);
+    args[0] = wmi_c_cast(c, args[0], wmi_c_basic(c, K_ULONG), place);
+    if (!is_store)
+        return call_of(c, &row, type, args, n, place);
+    args[1] = *shape == '1' ? wmi_c_integer(c, 0, type, place) : wmi_c_make(c, E_LIST, type, place);
+    return call_of(c, &row, wmi_c_basic(c, K_VOID), args, 2, place);
+}
+
 struct expr *wmi_c_builtin(struct compile *c, const struct name *name, struct expr **args, uint32_t n, struct place place)
 {
     if (strcmp(name->text, "__pipeline_memcpy_async") == 0)
@@ -533,6 +558,7 @@ struct expr *wmi_c_builtin(struct compile *c, const struct name *name, struct ex
     {
         struct expr *e = math_call(c, name, args, n, place);
 
-        return e ? e : make_vector(c, name, args, n, place);
+        e = e ? e : make_vector(c, name, args, n, place);
+        return e ? e : matrix_call(c, name, args, n, place);
     }
 }

@@ -159,6 +159,18 @@ static void test_accesses(void **state)
          .block = {2, 1, 1},
          .expected = KERNEL("2,1,1", "") "ld.const.b32 00000003 0x4+4 line=\"expression 1\":1\n"
                      "ld.global.b32 00000003 0x7f0200000008+4 line=\"expression 2\":1\n"},
+        /* what CUDA C has no function for */
+        {.decls = {"__shared__ __align__(16) half tile[16][16]", "const half *a"},
+         .loads = {"ldmatrix_x4(&tile[threadIdx.x % 16][threadIdx.x / 16 * 8])", "ldmatrix_x1_trans(tile)", "stmatrix_x2(tile[threadIdx.x % 8])",
+                   "__pipeline_memcpy_async(tile[threadIdx.x / 2] + threadIdx.x % 2 * 8, a + threadIdx.x * 8, 16)"},
+         .block = {32, 1, 1},
+         .expected = KERNEL("32,1,1", " smem=512") "ldmatrix.x4.shared.b16 ffffffff "
+                     "[0x0,0x20,0x40,0x60,0x80,0xa0,0xc0,0xe0,0x100,0x120,0x140,0x160,0x180,0x1a0,0x1c0,0x1e0,"
+                     "0x10,0x30,0x50,0x70,0x90,0xb0,0xd0,0xf0,0x110,0x130,0x150,0x170,0x190,0x1b0,0x1d0,0x1f0] line=\"expression 1\":1\n"
+                     "ldmatrix.x1.trans.shared.b16 ffffffff 0x0 line=\"expression 2\":1\n"
+                     "stmatrix.x2.shared.b16 ffffffff [0x0,0x20,0x40,0x60,0x80,0xa0,0xc0,0xe0,0x0,0x20,0x40,0x60,0x80,0xa0,0xc0,0xe0,"
+                     "0x0,0x20,0x40,0x60,0x80,0xa0,0xc0,0xe0,0x0,0x20,0x40,0x60,0x80,0xa0,0xc0,0xe0] line=\"expression 3\":1\n"
+                     "cp.async.cg.16 ffffffff 0x0+16 0x7f0100000000+16 line=\"expression 4\":1\n"},
         /* nothing to run: arrays alone */
         {.decls = {"__shared__ float a[4]"}, .block = {32, 1, 1}, .expected = "wmt 1\n"},
         {.expected = "wmt 1\n"},
@@ -223,6 +235,10 @@ static void test_mistakes(void **state)
          .expected = "expression:1:9: Invalid __shared__ read of size 4 bytes by thread (0,0,0) in block (0,0,0): address "
                      "0x7e8000001080 is out of bounds: 0 bytes after the end of the block's shared memory, which has 4224 bytes"},
         {TILE, .loads = {"printf(tile[0][0])"}, .expected = "expression:1:1: printf in a kernel is not supported"},
+        {TILE, .loads = {"ldmatrix_x3(tile)"}, .expected = "expression:1:1: the function ldmatrix_x3 is not supported"},
+        {TILE, .loads = {"ldmatrix_x4(3)"}, .expected = "expression:1:13: ldmatrix_x4 needs a pointer, not int"},
+        {TILE, .loads = {"ldmatrix_x4(tile[threadIdx.x])"}, .block = {24, 1, 1},
+         .expected = "expression:1:1: ldmatrix needs all 32 threads of the warp: warp 0 of block (0,0,0) gets here with 0x00ffffff"},
         {TILE, .stores = {"tile[0][0] + 1"}, .expected = "expression:1:1: nothing can be stored in a value"},
         {.decls = {"const float *a"}, .stores = {"a[0]"}, .expected = "expression:1:1: assignment to a const value"},
         {TILE, .lets = {"j=0:4"}, .stores = {"j"}, .expected = "expression:1:1: assignment to a const value"},
