@@ -22,6 +22,7 @@
 
 static const char *const spaces[] = {
     [WM_GLOBAL] = "global", [WM_SHARED] = "shared", [WM_LOCAL] = "local", [WM_CONST] = "const", [WM_GENERIC] = "generic",
+    [WM_SHARED_CLUSTER] = "shared::cluster", /* nothing replays it */
 };
 
 static const char *const caches[] = {

@@ -92,7 +92,9 @@ enum wm_space {
     WM_SHARED = 1,
     WM_LOCAL = 2,  /* addresses are the thread's own offsets */
     WM_CONST = 3,  /* served by the constant cache, not by L1 */
-    WM_GENERIC = 4 /* modelled as global: trace readers resolve generic addresses where they know the windows */
+    WM_GENERIC = 4, /* modelled as global: trace readers resolve generic addresses where they know the windows */
+    WM_SHARED_CLUSTER = 5 /* shared::cluster: memory of other blocks of the cluster, reached through L1's tag stage. Lanes
+                             that access the own block's memory are served as WM_SHARED, in an access of their own */
 };
 
 /* PTX's cache operators. */
@@ -187,8 +189,10 @@ enum wm_l1 { WM_L1_MISS = 0, WM_L1_HIT = 1 };
 struct wm_access {
     uint64_t address[WM_LANES]; /* byte address of each lane: global and generic: virtual address, below 2^48; shared:
                                    offset into the block's shared memory, below 2^24; local: the thread's own offset,
-                                   below 2^24; const: offset, below 2^32. ldmatrix, stmatrix: row addresses of the first
-                                   8 * matrices lanes, others ignored. cp.async: the global source */
+                                   below 2^24; const: offset, below 2^32; shared::cluster: as PTX's mapa gives it, the
+                                   block's number in the cluster times 2^24 plus its shared address, which counts the
+                                   1 KiB that the system keeps at the beginning; below 2^28. ldmatrix, stmatrix: row
+                                   addresses of the first 8 * matrices lanes, others ignored. cp.async: the global source */
     uint32_t mask;              /* bit i: lane i active. 0: fully predicated off */
     struct wm_opcode opcode;
     uint64_t count;             /* times executed in a row, at least 1 */
@@ -570,7 +574,9 @@ struct wm_array {
 const struct wm_array *wm_reader_array_at(const wm_reader *reader, size_t index);
 
 /* One access that is written as an expression of CUDA C, such as "tile[threadIdx.x][threadIdx.y]" or
- * "*(float4 *)&a[4 * i]". What is an assignment, a call or ++ is run as it stands. */
+ * "*(float4 *)&a[4 * i]". What is an assignment, a call or ++ is run as it stands: atomicAdd(), __ldg(),
+ * __pipeline_memcpy_async(), and what CUDA C has no function for: ldmatrix_x4(&tile[row][column]), also _x1, _x2, and
+ * ldmatrix_x4_trans(); stmatrix_x4(). */
 struct wm_expression {
     const char *text;
     int is_store; /* a value is stored there; else it is loaded */

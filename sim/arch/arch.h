@@ -46,7 +46,8 @@ enum wmi_effect {
     WMI_SHARED_LOAD = 1 << 14,
     WMI_SHARED_ATOMIC = 1 << 15,
     WMI_LDMATRIX = 1 << 16,
-    WMI_STMATRIX = 1 << 17
+    WMI_STMATRIX = 1 << 17,
+    WMI_CLUSTER = 1 << 18        /* every count of memory of other blocks of a cluster */
 };
 
 /* One key. A new key is a field in struct wm_profile, a row in this table, and a line in the profiles. */
@@ -100,7 +101,7 @@ struct wmi_approximate {
 
 /* Operations, spaces, log2 of widths, variants. */
 #define WMI_OPERATIONS (WM_CP_ASYNC + 1)
-#define WMI_SPACES     (WM_GENERIC + 1)
+#define WMI_SPACES     (WM_SHARED_CLUSTER + 1)
 #define WMI_VARIANTS   2
 
 /* A string that was made for the profile. */

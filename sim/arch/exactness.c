@@ -11,7 +11,7 @@
 #define ATOMICS    (BIT(WM_ATOM) | BIT(WM_RED))
 #define MATRICES   (BIT(WM_LDMATRIX) | BIT(WM_STMATRIX))
 #define COPY       BIT(WM_CP_ASYNC)
-#define THROUGH_L1 (BIT(WM_GLOBAL) | BIT(WM_LOCAL) | BIT(WM_CONST) | BIT(WM_GENERIC))
+#define THROUGH_L1 (BIT(WM_GLOBAL) | BIT(WM_LOCAL) | BIT(WM_CONST) | BIT(WM_GENERIC) | BIT(WM_SHARED_CLUSTER))
 
 /* Counters. */
 #define SHARED_COUNTERS                                                                                                \
@@ -42,6 +42,8 @@ static const struct effect effects[] = {
     {WMI_LOCAL, PLAIN, BIT(WM_LOCAL), L1_COUNTERS},
     {WMI_GENERIC, PLAIN | ATOMICS, BIT(WM_GENERIC), L1_COUNTERS},
     {WMI_CONST, BIT(WM_LD), BIT(WM_CONST), L1_COUNTERS},
+    {WMI_CLUSTER, PLAIN | ATOMICS, BIT(WM_SHARED_CLUSTER), L1_COUNTERS},
+    {WMI_CLUSTER, ATOMICS, BIT(WM_SHARED_CLUSTER), BIT(WM_SHARED_WAVEFRONTS) | BIT(WM_SHARED_WAVEFRONTS_IDEAL)},
     {WMI_SHARED, PLAIN | ATOMICS | MATRICES, BIT(WM_SHARED), SHARED_COUNTERS},
     {WMI_SHARED, COPY, BIT(WM_GLOBAL), SHARED_COUNTERS},
     {WMI_SHARED_PHASES, PLAIN | ATOMICS, BIT(WM_SHARED), SHARED_COUNTERS},
@@ -220,7 +222,8 @@ static const struct word operation_words[] = {{"ld", WM_LD},
                                               {"stmatrix", WM_STMATRIX},
                                               {"cp.async", WM_CP_ASYNC}};
 static const struct word space_words[] = {
-    {"global", WM_GLOBAL}, {"shared", WM_SHARED}, {"local", WM_LOCAL}, {"const", WM_CONST}, {"generic", WM_GENERIC}};
+    {"global", WM_GLOBAL}, {"shared", WM_SHARED}, {"local", WM_LOCAL}, {"const", WM_CONST}, {"generic", WM_GENERIC},
+    {"shared_cluster", WM_SHARED_CLUSTER}};
 static const struct word copy_words[] = {{"ca", 0}, {"cg", 1}};
 static const struct word type_words[] = {{"float", 1}};
 static const struct word width_words[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {"32", 32}};
@@ -239,7 +242,7 @@ static const char *parse_kind(const char **at, struct wmi_class *out)
         return take_word(at, copy_words, COUNT(copy_words), &out->variant) ? NULL : "ca or cg";
     default:
         return take_word(at, space_words, COUNT(space_words), &out->space) ? NULL
-                                                                           : "global, shared, local, const or generic";
+                                                                           : "global, shared, local, const, generic or shared_cluster";
     }
 }
 

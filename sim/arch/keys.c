@@ -84,6 +84,8 @@ const struct wmi_rule wmi_rules[] = {
     POWER("local.block_bytes", "bytes", 1, 1U << 24, local_block_bytes, WMI_LOCAL),
     FLAG("generic.in_l1", generic_in_l1, WMI_GENERIC),
     FLAG("const.in_l1", const_in_l1, WMI_CONST),
+    POWER("cluster.tag_bytes", "bytes", 1U << 18, 1U << 24, cluster_tag_bytes, WMI_CLUSTER),
+    NUMBER("cluster.tag_base", "address", 0, (UINT64_C(1) << 48) - 1, cluster_tag_base, WMI_CLUSTER),
 
     TIME("time.issue_shared", time_issue_shared),
     TIME("time.issue_load", time_issue_load),
@@ -105,6 +107,7 @@ const struct wmi_rule wmi_rules[] = {
     FLAG("instruction.ldmatrix", has_ldmatrix, 0),
     FLAG("instruction.stmatrix", has_stmatrix, 0),
     FLAG("instruction.cp_async", has_cp_async, 0),
+    FLAG("instruction.shared_cluster", has_cluster, 0),
 };
 
 const size_t wmi_rule_count = sizeof wmi_rules / sizeof wmi_rules[0];

@@ -51,6 +51,10 @@ struct wm_profile {
     uint32_t local_block_bytes;       /* local.block_bytes: of a thread, whose lines' tag banks do not depend on the window */
     uint32_t generic_in_l1;           /* generic.in_l1: as local_in_l1, addresses as they are */
     uint32_t const_in_l1;             /* const.in_l1: likewise */
+    uint32_t cluster_tag_bytes;       /* cluster.tag_bytes: how far apart the tag stage's hash sees two blocks of a cluster
+                                         whose shared memory is accessed, by their numbers */
+    uint64_t cluster_tag_base;        /* cluster.tag_base: and at which address it sees block 0; its low
+                                         28 bits count as 0 */
     /* rates and latencies, of model/cycles.c: hundredths of a cycle of one SM */
     uint32_t time_issue_shared;       /* time.issue_shared: handing over an instruction on shared memory */
     uint32_t time_issue_load;         /* time.issue_load: a load through L1, with its addresses of 64 bits */
@@ -72,6 +76,7 @@ struct wm_profile {
     uint32_t has_ldmatrix;            /* instruction.ldmatrix: yes or no */
     uint32_t has_stmatrix;            /* instruction.stmatrix */
     uint32_t has_cp_async;            /* instruction.cp_async */
+    uint32_t has_cluster;             /* instruction.shared_cluster: ld, st, atom, red on shared::cluster */
 };
 
 /* struct wm_arch itself is private to profile.c; this is how the model sees it. */

@@ -449,9 +449,21 @@ static void doubt_local(const struct cut *cut, const struct wm_counts *counts)
         cut->out->unsure |= WM_UNSURE_TAGS;
 }
 
+/* Memory of other blocks, cut at the addresses that the tag stage sees: shows those of the access. */
+static void move_back(const struct cut *cut)
+{
+    struct wm_anatomy *out = cut->out;
+
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        out->address[0][lane] = wmi_cluster_address(cut->profile, out->address[0][lane]);
+    for (unsigned i = 0; i < out->line_count; i++)
+        out->line[i].address = wmi_cluster_address(cut->profile, out->line[i].address);
+}
+
 enum wm_status wm_explain(const wm_arch *arch, const struct wm_access *access, struct wm_anatomy *out)
 {
     struct cut cut = {NULL, access, out};
+    struct wm_access moved;
     struct wm_counts counts;
     enum wm_status status = out ? wm_model(arch, access, &counts) : WM_E_ARGUMENT;
 
@@ -460,6 +472,10 @@ enum wm_status wm_explain(const wm_arch *arch, const struct wm_access *access, s
     cut.profile = wm_arch_profile(arch);
     if (access->opcode.space == WM_LOCAL && wmi_local_pieces(cut.profile, access) > WM_ANATOMY_REQUESTS)
         return WM_E_UNSUPPORTED;
+    if (access->opcode.space == WM_SHARED_CLUSTER) {
+        wmi_cluster_move(cut.profile, access, &moved);
+        cut.access = &moved;
+    }
     start(&cut);
     switch (wmi_path(cut.profile, access)) {
     case WM_PATH_NONE:
@@ -475,5 +491,7 @@ enum wm_status wm_explain(const wm_arch *arch, const struct wm_access *access, s
     doubt_local(&cut, &counts);
     for (unsigned i = 0; i < out->line_count; i++)
         use_bytes(out, &out->line[i]);
+    if (access->opcode.space == WM_SHARED_CLUSTER)
+        move_back(&cut);
     return WM_OK;
 }

@@ -74,6 +74,9 @@ static struct limits limits_of(const struct wm_profile *profile, const struct wm
     case WM_CONST:
         limits.outside = above(UINT64_C(1) << 32);
         break;
+    case WM_SHARED_CLUSTER:
+        limits.outside = above(UINT64_C(1) << (WMI_CLUSTER_BIT + WMI_CLUSTER_BITS));
+        break;
     default:
         limits.outside = above(UINT64_C(1) << profile->address_bits);
         break;
@@ -94,6 +97,8 @@ static int has_instruction(const struct wm_profile *profile, const struct wm_opc
     default:
         break;
     }
+    if (opcode->space == WM_SHARED_CLUSTER && !profile->has_cluster)
+        return 0;
     if (opcode->width_bytes > 16)
         return opcode->space == WM_GLOBAL && opcode->width_bytes <= profile->max_width_bytes;
     return 1;
@@ -118,6 +123,8 @@ static enum wm_status check(const struct wm_profile *profile, const struct wm_ac
         return WM_E_MISALIGNED;
     if ((bits & limits.outside) || (shared_bits & above(profile->shared_window_bytes)))
         return WM_E_ADDRESS;
+    if (access->opcode.space == WM_SHARED_CLUSTER && (bits & wmi_cluster_gap(profile)))
+        return WM_E_ADDRESS;
     return WM_OK;
 }
 
@@ -126,7 +133,8 @@ enum wm_path wmi_path(const struct wm_profile *profile, const struct wm_access *
     const struct wm_opcode *opcode = &access->opcode;
     const int is_atomic = opcode->operation == WM_ATOM || opcode->operation == WM_RED;
     /* Global, or a space that goes the same way; the constant cache is no part of L1. */
-    const int in_l1 = opcode->space == WM_GLOBAL || (opcode->space == WM_GENERIC && profile->generic_in_l1) ||
+    const int in_l1 = opcode->space == WM_GLOBAL || opcode->space == WM_SHARED_CLUSTER ||
+                      (opcode->space == WM_GENERIC && profile->generic_in_l1) ||
                       (opcode->space == WM_LOCAL && profile->local_in_l1) ||
                       (opcode->space == WM_CONST && profile->const_in_l1);
 
@@ -141,7 +149,7 @@ enum wm_path wmi_path(const struct wm_profile *profile, const struct wm_access *
     return is_atomic && profile->atomic_passes ? WM_PATH_ATOMIC : WM_PATH_L1;
 }
 
-static void model(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+static void model_access(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
     *out = (struct wm_counts){0};
     switch (wmi_path(profile, access)) {
@@ -160,6 +168,19 @@ static void model(const struct wm_profile *profile, const struct wm_access *acce
             wmi_global(profile, access, out);
         break;
     }
+}
+
+static void model(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
+{
+    struct wm_access moved;
+
+    if (access->opcode.space != WM_SHARED_CLUSTER || !access->mask) {
+        model_access(profile, access, out);
+        return;
+    }
+    wmi_cluster_move(profile, access, &moved);
+    model_access(profile, &moved, out);
+    wmi_cluster_counts(profile, access, out);
 }
 
 /* What does not change over a run of accesses with one opcode. */
@@ -270,6 +291,18 @@ enum wm_status wm_access_check(const wm_arch *arch, const struct wm_access *acce
         return status;
     }
     limits = limits_of(profile, &access->opcode);
+    if (access->opcode.space == WM_SHARED_CLUSTER && status == WM_E_ADDRESS) {
+        const unsigned lane = lane_with(access->address, access->mask, wmi_cluster_gap(profile));
+
+        if (lane < WM_LANES && !(access->address[lane] & limits.outside)) {
+            snprintf(diag->text, sizeof diag->text,
+                     "%s: lane %u: address 0x%llx lies 0x%llx bytes into its block's shared memory, which has no more than 0x%x",
+                     opcode, lane, (unsigned long long)access->address[lane],
+                     (unsigned long long)(access->address[lane] & ((UINT64_C(1) << WMI_CLUSTER_BIT) - 1)),
+                     profile->cluster_tag_bytes);
+            return status;
+        }
+    }
     if (say_lane(access->address, wmi_lanes_used(access), &limits, status, "address", opcode, access, diag))
         return status;
     for (unsigned lane = 0; lane < WM_LANES; lane++)

@@ -117,6 +117,24 @@ unsigned wmi_sectors(const struct wmi_lines *lines);
 /* Splits lanes at the same address into rounds: round[r] holds the r-th lane of each address. Returns their number. */
 unsigned wmi_rounds(const uint64_t address[WM_LANES], uint32_t mask, uint32_t round[WM_LANES]);
 
+/* Addresses of shared::cluster: where the block's number stands, and how many bits it has. */
+#define WMI_CLUSTER_BIT  24
+#define WMI_CLUSTER_BITS 4
+
+/* Bits of such an address that no block's shared memory reaches. */
+static inline uint64_t wmi_cluster_gap(const struct wm_profile *profile)
+{
+    return (UINT64_C(1) << WMI_CLUSTER_BIT) - profile->cluster_tag_bytes;
+}
+
+/* An access to other blocks' shared memory as one to global memory that misses, at the addresses that the tag stage sees;
+ * and back from such an address. */
+void wmi_cluster_move(const struct wm_profile *profile, const struct wm_access *access, struct wm_access *out);
+uint64_t wmi_cluster_address(const struct wm_profile *profile, uint64_t moved);
+
+/* What of its counts is other than global memory's. */
+void wmi_cluster_counts(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
+
 /* Distinct addresses of active lanes. */
 unsigned wmi_distinct(const uint64_t address[WM_LANES], uint32_t mask);
 

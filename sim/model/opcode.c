@@ -15,7 +15,8 @@ static const struct word operations[] = {{"ld", WM_LD},   {"st", WM_ST},
                                          {"cp", WM_CP_ASYNC}, {NULL, 0}};
 
 static const struct word spaces[] = {{"global", WM_GLOBAL}, {"shared", WM_SHARED},   {"local", WM_LOCAL},
-                                     {"const", WM_CONST},   {"generic", WM_GENERIC}, {NULL, 0}};
+                                     {"const", WM_CONST},   {"generic", WM_GENERIC},
+                                     {"shared::cluster", WM_SHARED_CLUSTER}, {NULL, 0}};
 
 static const struct word caches[] = {{"ca", WM_CACHE_CA}, {"cg", WM_CACHE_CG}, {"cs", WM_CACHE_CS},
                                      {"lu", WM_CACHE_LU}, {"cv", WM_CACHE_CV}, {"nc", WM_CACHE_NC},
@@ -131,8 +132,8 @@ static int parse_load_store(struct cursor *cursor, struct wm_opcode *opcode)
 
 static int parse_atomic(struct cursor *cursor, struct wm_opcode *opcode)
 {
-    return (word_is(cursor, "global") || word_is(cursor, "shared")) && take(cursor, spaces, &opcode->space) &&
-           take(cursor, atomics, &opcode->atomic) && take_type(cursor, opcode);
+    return (word_is(cursor, "global") || word_is(cursor, "shared") || word_is(cursor, "shared::cluster")) &&
+           take(cursor, spaces, &opcode->space) && take(cursor, atomics, &opcode->atomic) && take_type(cursor, opcode);
 }
 
 static int parse_matrix(struct cursor *cursor, struct wm_opcode *opcode)
@@ -240,12 +241,14 @@ enum wm_status wm_opcode_check(const struct wm_opcode *opcode)
         valid = find_text(spaces, opcode->space) && opcode->cache <= WM_CACHE_WT && opcode->atomic == WM_ATOMIC_NONE &&
                 type_text(opcode) && (opcode->vector == 1 || find_text(vectors, opcode->vector)) &&
                 opcode->type_bytes * opcode->vector <= 32 &&
-                opcode->width_bytes == opcode->type_bytes * opcode->vector && !opcode->matrices && !opcode->transposed;
+                opcode->width_bytes == opcode->type_bytes * opcode->vector && !opcode->matrices &&
+                !opcode->transposed && (opcode->space != WM_SHARED_CLUSTER || opcode->cache == WM_CACHE_NONE);
         break;
     case WM_ATOM:
     case WM_RED:
         /* Atomics work on 2 to 16 bytes (PTX ISA, "atom": .b16 to .b128). */
-        valid = opcode->space <= WM_SHARED && opcode->cache == WM_CACHE_NONE && find_text(atomics, opcode->atomic) &&
+        valid = (opcode->space <= WM_SHARED || opcode->space == WM_SHARED_CLUSTER) &&
+                opcode->cache == WM_CACHE_NONE && find_text(atomics, opcode->atomic) &&
                 type_text(opcode) && opcode->type_bytes >= 2 && opcode->vector == 1 &&
                 opcode->width_bytes == opcode->type_bytes && !opcode->matrices && !opcode->transposed;
         break;

@@ -541,7 +541,7 @@ static void errors_name_place_and_key(void **state)
          "approximate.ldd.global: expected ld, st, atom, red, ldmatrix, stmatrix or cp.async"},
         {"approximate. = lines counters ; doc: x", WM_E_NAME, 13, "approximate.: expected ld, st,"},
         {"approximate.ld.universe = lines counters ; doc: x", WM_E_NAME, 16,
-         "approximate.ld.universe: expected global, shared, local, const or generic"},
+         "approximate.ld.universe: expected global, shared, local, const, generic or shared_cluster"},
         {"approximate.ld = lines counters ; doc: x", WM_E_NAME, 15, "approximate.ld: expected global, shared,"},
         {"approximate.cp.async.cz = lines counters ; doc: x", WM_E_NAME, 22, "expected ca or cg"},
         {"approximate.ld.global.3 = lines counters ; doc: x", WM_E_NAME, 23, "or a width of 1, 2, 4, 8, 16 or 32"},
@@ -1152,7 +1152,7 @@ static void exactness_never_fails(void **state)
     opcode.width_bytes = 3;
     assert_int_equal(wm_arch_exactness(arch, &opcode, WM_LINES), WM_APPROXIMATE);
     opcode = opcode_of("ld.global.b32");
-    opcode.space = WM_GENERIC + 1;
+    opcode.space = WM_SHARED_CLUSTER + 1;
     assert_int_equal(wm_arch_exactness(arch, &opcode, WM_LINES), WM_APPROXIMATE);
     wm_arch_close(arch);
     wm_arch_close(NULL);
