@@ -30,8 +30,8 @@ void picture_words(const wm_arch *arch, const struct wm_access *access, const st
 int picture_is_available(void);
 
 /* Draws what picture_text() shows. out gets the whole file, binary but for SVG. An SVG's ids repeat from one picture to the
- * next: a page that shows several embeds them as images ("data:image/svg+xml;base64,..."). 0: all went well; else out of
- * memory, or cairo failed: out holds nothing then. */
+ * next: a page that shows several embeds them as images ("data:image/svg+xml;base64,..."). 0: out of memory, or cairo
+ * failed: what out holds is no picture then. */
 int picture_draw(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
                  enum picture_format format, struct buffer *out);
 
