@@ -36,6 +36,8 @@ struct spread {
 
 static enum wm_status add_errors(struct errors *errors, const double *values, size_t count)
 {
+    if (!count) /* values may be NULL */
+        return WM_OK;
     if (errors->size - errors->count < count) {
         size_t size = errors->size ? errors->size : 16;
         double *larger;
