@@ -287,10 +287,9 @@ static void check_shared_write(const struct request *r, int is_atomic)
 
 /* ---------------------------------------------------------------------------------------------------------- the access */
 
-static void hand_out(const struct request *r)
+static void describe(const struct request *r, struct wm_access *out)
 {
-    struct wmi_run *run = r->run;
-    struct wm_access *out = &run->out[run->n_out++];
+    const struct wmi_run *run = r->run;
     const struct place place = place_of(run, r->at);
     const uint64_t base = r->offset - (r->space == WM_SHARED  ? WMI_SHARED_WINDOW
                                        : r->space == WM_LOCAL ? WMI_LOCAL_WINDOW
@@ -312,6 +311,11 @@ static void hand_out(const struct request *r)
     out->warp = (uint32_t)(r->warp - run->warps);
     out->l1 = (uint32_t)run->l1;
     out->zero_fill = 0;
+}
+
+static void hand_out(const struct request *r)
+{
+    describe(r, &r->run->out[r->run->n_out++]);
 }
 
 static void request_start(struct request *r, struct wmi_run *run, struct warp *warp, const struct insn *insn, const char *verb)
@@ -583,23 +587,38 @@ static int find_sources(struct request *r, const uint32_t bytes[WM_LANES])
     return failed;
 }
 
-static void hand_out_copy(struct request *r, const struct request *to)
+/* What the lanes of mask do: they copy, or fill with zeros. */
+static void describe_copy(struct request *r, const struct request *to, uint32_t mask, int is_fill, struct wm_access *out)
 {
-    struct wm_access *out = &r->run->out[r->run->n_out];
-    const int is_fill = r->mask == 0;
-
-    if (is_fill)
-        r->mask = to->mask;
-    hand_out(r);
+    r->mask = mask;
+    describe(r, out);
     out->zero_fill = (uint32_t)is_fill;
     for (unsigned i = 0; i < WM_LANES; i++) {
-        if (is_fill || !(r->mask >> i & 1))
+        if (is_fill || !(mask >> i & 1))
             out->address[i] = 0;
         out->shared_address[i] = (uint32_t)(to->address[i] - WMI_SHARED_WINDOW);
     }
-    if (r->mask != to->mask)
-        wmi_x_warn(r->run, WARN_FILL, r->at, "%u of %u threads fill with zeros (their source size is 0): they are left out of the counts, as what this costs was not measured",
-                   (unsigned)__builtin_popcount(to->mask & ~r->mask), (unsigned)__builtin_popcount(to->mask));
+}
+
+/*
+ * Lanes that read nothing are to the global side as if they were off, and to the shared side as a store of their own (H200: the
+ * counts of a cp.async half of whose lanes have a source size of 0 are those of its two halves). So they are an access of
+ * their own.
+ */
+static void hand_out_copy(struct request *r, const struct request *to)
+{
+    struct wmi_run *run = r->run;
+    const uint32_t reads = r->mask;
+    const uint32_t fills = to->mask & ~reads;
+
+    if (reads)
+        describe_copy(r, to, reads, 0, &run->out[run->n_out++]);
+    if (fills && run->n_out < run->room) {
+        describe_copy(r, to, fills, 1, &run->out[run->n_out++]);
+    } else if (fills) {
+        describe_copy(r, to, fills, 1, &run->waiting);
+        run->is_waiting = 1;
+    }
 }
 
 /* At once: nothing that may look at the data before a wait is told apart from what looks behind it. */

@@ -513,6 +513,11 @@ enum wm_status wmi_run_many(struct wmi_run *run, struct wm_access *out, size_t r
     while (run->n_out < room) {
         int done;
 
+        if (run->is_waiting) {
+            run->is_waiting = 0;
+            out[run->n_out++] = run->waiting;
+            continue;
+        }
         if (!run->in_block) {
             if (run->done >= blocks)
                 break;

@@ -61,7 +61,7 @@ struct warp {
     uint64_t steps;
 };
 
-enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP, WARN_FILL };
+enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP };
 
 struct warning {
     enum warning_kind kind;
@@ -138,6 +138,8 @@ struct wmi_run {
     struct wm_access *out;
     size_t room;
     size_t n_out;
+    struct wm_access waiting; /* the second of two of one instruction, for which there was no room */
+    int is_waiting;
 };
 
 /* combinations.c */

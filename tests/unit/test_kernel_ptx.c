@@ -192,8 +192,15 @@ static void test_zeros(void **state)
     access = access_of(ran, "cp.async.cg.16", 0);
     assert_int_equal(access->mask, 0xf);
     assert_int_equal(access->zero_fill, 0);
-    assert_string_equal(ran->remarks, "!k.cu:11:17: 28 of 32 threads fill with zeros (their source size is 0): they are left out of the counts, "
-                                      "as what this costs was not measured\n");
+    assert_int_equal(access->shared_address[3], 48);
+    /* the others are an access of their own */
+    assert_int_equal(count_of(ran, "cp.async.cg.16", 11), 2);
+    access++;
+    assert_int_equal(access->mask, 0xfffffff0);
+    assert_int_equal(access->zero_fill, 1);
+    assert_int_equal(access->address[4], 0);
+    assert_int_equal(access->shared_address[31], 496);
+    assert_string_equal(ran->remarks, "");
     ran_free(ran);
     /* all of them */
     ran = good(source, "--block 32 --arg n=-1 --arg a=null");
@@ -237,8 +244,9 @@ static void test_pipeline(void **state)
     for (unsigned i = 0; i < 32; i++)
         assert_true(out[320 + i] == (float)i);
     assert_int_equal(count_of(ran, "cp.async.cg.16", 5), 1);
-    assert_int_equal(count_of(ran, "cp.async.cg.16", 6), 1);
+    assert_int_equal(count_of(ran, "cp.async.cg.16", 6), 2);
     assert_int_equal(access_of(ran, "cp.async.cg.16", 6)->mask, 0x55555555);
+    assert_int_equal(access_of(ran, "cp.async.cg.16", 6)[1].mask, 0xaaaaaaaa);
     assert_int_equal(count_of(ran, "cp.async.ca.8", 7), 1);
     assert_int_equal(count_of(ran, "cp.async.ca.4", 8), 1);
     ran_free(ran);
