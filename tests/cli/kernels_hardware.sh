@@ -13,6 +13,13 @@ compare() {
         {
             opcode = $column["opcode"]
             split(opcode, part, ".")
+            if (part[1] == "cp") { # counted as a load
+                part[1] = "ld"
+                part[2] = "global"
+            } else if (part[1] ~ /matrix/) {
+                part[1] = substr(part[1], 1, 2)
+                part[2] = "shared"
+            }
             if (part[2] == "global") {
                 sum[part[1] "_requests"] += $column["requests"]
                 sum[part[1] "_sectors"] += $column["sectors"]
