@@ -85,9 +85,10 @@ static int check_alike(const struct devices *devices)
 
         if (strcmp(known_text(first, "compute_capability"), known_text(device, "compute_capability")) == 0)
             continue;
-        complain("GPU 0 (%s) has compute capability %s, GPU %u (%s) %s: --all-devices takes GPUs of one; choose by --device",
-                 known_text(first, "device"), known_text(first, "compute_capability"), i,
-                 known_text(device, "device"), known_text(device, "compute_capability"));
+        complain(
+            "GPU 0 (%s) has compute capability %s, GPU %u (%s) %s: --all-devices takes GPUs of one; choose by --device",
+            known_text(first, "device"), known_text(first, "compute_capability"), i, known_text(device, "device"),
+            known_text(device, "compute_capability"));
         return EXIT_BAD;
     }
     return EXIT_SUCCESS;
@@ -103,8 +104,9 @@ int devices_open(const struct live_options *options, struct devices *out)
     out->options = options;
     pthread_mutex_init(&out->lock, NULL);
     if (!program) {
-        complain("warpmem-replay, which runs accesses on a GPU, is not there: configure warpmem --with-cuda on a machine "
-                 "with the CUDA Toolkit (12.6 or later), or set WARPMEM_REPLAY to its path");
+        complain(
+            "warpmem-replay, which runs accesses on a GPU, is not there: configure warpmem --with-cuda on a machine "
+            "with the CUDA Toolkit (12.6 or later), or set WARPMEM_REPLAY to its path");
         return EXIT_BAD;
     }
     while (!status && out->count < wanted) {
@@ -127,6 +129,10 @@ int devices_open(const struct live_options *options, struct devices *out)
     free(program);
     if (!status)
         status = check_alike(out);
+    if (!status) {
+        out->cycles_l1 = strcmp(known_text(&out->list[0], "cycles_l1"), "miss") == 0 ? WM_L1_MISS : WM_L1_HIT;
+        out->has_latency = strcmp(known_text(&out->list[0], "cycles_1_warp"), "latency") == 0;
+    }
     for (unsigned i = 0; i < out->count && out->counters_missing; i++) {
         out->list[i].plan.measures = 0;
         out->list[i].plan.measure = measure_nothing;
@@ -142,6 +148,7 @@ void devices_close(struct devices *devices)
         plan_batcher_free(device->batcher);
         comparison_free(&device->comparison);
         known_free(&device->known);
+        timing_free(&device->timing);
         wire_close(device->wire);
     }
     free(devices->list);
@@ -152,6 +159,31 @@ void devices_close(struct devices *devices)
 }
 
 /* --------------------------------------------------------------------------------------------------------- comparing */
+
+/* Beside what was measured, what the model says of it. */
+static enum wm_status compare_cycles(struct device *device, const struct wm_access *access, double one_warp,
+                                     double full_block)
+{
+    struct devices *all = device->all;
+    struct wm_access timed = *access;
+    struct wm_counts counts;
+    struct wm_cycles cycles;
+    enum wm_status status;
+
+    timed.l1 = all->cycles_l1;
+    status = wm_model(all->arch, &timed, &counts);
+    if (!status)
+        status =
+            timing_add_access(&device->timing, all->arch, &timed, &counts, all->has_latency ? one_warp : 0, full_block);
+    if (status || !all->options->plot)
+        return status;
+    status = wm_cycles(all->arch, &timed, &counts, &cycles);
+    pthread_mutex_lock(&all->lock);
+    if (!status && !plot_add(&all->plot, &timed, cycles.throughput, full_block))
+        status = WM_E_MEMORY;
+    pthread_mutex_unlock(&all->lock);
+    return status;
+}
 
 static enum wm_status take_cycles(struct device *device, const struct wm_access *access)
 {
@@ -166,7 +198,7 @@ static enum wm_status take_cycles(struct device *device, const struct wm_access 
         return status;
     if (device->all->record)
         record_cycles(device->all->record, one_warp, full_block);
-    return WM_OK;
+    return compare_cycles(device, access, one_warp, full_block);
 }
 
 /* Notes an access whose lanes lie far apart. */
@@ -246,8 +278,7 @@ static enum wm_status add_file(struct device *device, int n, uint64_t *index)
     enum wm_status status = wm_reader_open(path, &reading, &reader, &device->diag);
     uint64_t consumed, total;
 
-    while (!status && !device->all->is_stopping &&
-           (status = wm_reader_next(reader, &access, &device->diag)) == WM_OK) {
+    while (!status && !device->all->is_stopping && (status = wm_reader_next(reader, &access, &device->diag)) == WM_OK) {
         if (is_own(device, (*index)++))
             status = plan_batcher_add(device->batcher, *index - 1, &access, &device->diag);
         if (status && wm_access_check(device->all->arch, &access, &device->diag))
@@ -299,8 +330,8 @@ static enum wm_status open_known(struct devices *devices)
         device->comparison.known = &device->known;
         device->comparison.mismatch_limit = options->mismatches;
         if (options->known)
-            status = known_open(options->known, wm_arch_name(devices->arch), options->known, &device->known,
-                                &device->diag);
+            status =
+                known_open(options->known, wm_arch_name(devices->arch), options->known, &device->known, &device->diag);
         if (status)
             failed(device, &device->diag, status);
     }
@@ -317,6 +348,8 @@ static enum wm_status merge(struct devices *devices)
         const struct device *device = &devices->list[i];
 
         status = comparison_merge(&first->comparison, &device->comparison);
+        if (!status)
+            status = timing_merge(&first->timing, &device->timing);
         first->far += device->far;
         first->far_agreeing += device->far_agreeing;
         for (size_t k = 0; k < first->known.count; k++) {

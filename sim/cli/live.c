@@ -11,6 +11,7 @@
 #include "plot.h"
 #include "progress.h"
 #include "record.h"
+#include "timing.h"
 #include "validate.h"
 #include "wire.h"
 
@@ -50,8 +51,8 @@ static int check_options(struct live_options *options, int has_device)
         return usage_error(COMMAND, "standard input can be read once only");
     if (options->record && options->random > RECORD_MOST)
         return usage_error(COMMAND, "--record keeps %d accesses at most", RECORD_MOST);
-    if (options->plot && !plot_format_by_name(options->plot, &options->plot_format))
-        return usage_error(COMMAND, "'%s' is no picture that --plot writes: .svg, .png or .pdf", options->plot);
+    if (options->plot && !plot_path_is_good(COMMAND, options->plot))
+        return EXIT_USAGE;
     options->cycles |= options->plot != NULL;
     return -1;
 }
@@ -66,6 +67,7 @@ static int parse_options(int argc, char **argv, struct live_options *out)
         ALL_DEVICES,
         BUFFER,
         L1,
+        CYCLES_L1,
         PLOT,
         ALONE,
         RECORD,
@@ -85,6 +87,7 @@ static int parse_options(int argc, char **argv, struct live_options *out)
         {"all-devices", no_argument, NULL, ALL_DEVICES},
         {"buffer", required_argument, NULL, BUFFER},
         {"l1", required_argument, NULL, L1},
+        {"cycles-l1", required_argument, NULL, CYCLES_L1},
         {"plot", required_argument, NULL, PLOT},
         {"alone", no_argument, NULL, ALONE},
         {"record", required_argument, NULL, RECORD},
@@ -99,7 +102,7 @@ static int parse_options(int argc, char **argv, struct live_options *out)
     };
     int option, is_good = 1, has_device = 0;
 
-    *out = (struct live_options){.seed = 1, .mismatches = 10};
+    *out = (struct live_options){.seed = 1, .mismatches = 10, .cycles_l1 = WM_L1_HIT};
     while (is_good && (option = getopt_long(argc, argv, "", names, NULL)) != -1) {
         switch (option) {
         case LIVE: break;
@@ -111,6 +114,10 @@ static int parse_options(int argc, char **argv, struct live_options *out)
             break;
         case ALL_DEVICES: out->all_devices = 1; break;
         case L1: is_good = parse_l1(COMMAND, optarg, &out->l1); break;
+        case CYCLES_L1:
+            is_good = parse_l1(COMMAND, optarg, &out->cycles_l1);
+            out->cycles = 1;
+            break;
         case PLOT: out->plot = optarg; break;
         case BUFFER: is_good = parse_number(COMMAND, "--buffer", optarg, 2, 1 << 19, &out->buffer_mib); break;
         case ALONE: out->alone = 1; break;
@@ -219,7 +226,10 @@ static void write_head(const struct run *run, struct buffer *out)
         buffer_puts(&text, ", driver ");
         table_name(driver, &text);
     }
-    buffer_puts(&text, run->options->l1 == WM_L1_HIT ? "; loads hit L1" : "; loads miss L1");
+    if (!run->devices.counters_missing)
+        buffer_printf(&text, "; loads %s L1", run->options->l1 == WM_L1_HIT ? "hit" : "miss");
+    if (run->options->cycles)
+        buffer_printf(&text, "; cycles of loads that %s L1", run->devices.cycles_l1 == WM_L1_HIT ? "hit" : "miss");
     table_wrapped(buffer_text(&text), 0, 4, out);
     if (text.failed)
         out->failed = text.failed;
@@ -319,7 +329,7 @@ static void write_results(struct run *run, struct buffer *out)
     const double seconds = seconds_since(&run->began);
 
     if (run->options->format != REPORT_TABLE) {
-        agreement_rows(&first->comparison, run->options->format, out);
+        timing_rows(&first->comparison, &first->timing, run->options->format, out);
         return;
     }
     write_head(run, out);
@@ -327,6 +337,7 @@ static void write_results(struct run *run, struct buffer *out)
         agreement_cells(&first->comparison, out);
     agreement_known(&first->known, out);
     agreement_mismatches(&first->comparison, out);
+    timing_table(&first->timing, out);
     write_summary(run, seconds, out);
 }
 
@@ -347,6 +358,25 @@ static int write_report(struct run *run)
     return status;
 }
 
+int plot_path_is_good(const char *command, const char *path)
+{
+    enum plot_format format;
+
+    if (plot_format_by_name(path, &format))
+        return 1;
+    usage_error(command, "'%s' is no picture that --plot writes: .svg, .png or .pdf", path);
+    return 0;
+}
+
+int plot_can_be_drawn(void)
+{
+    if (plot_is_available())
+        return 1;
+    complain("this build draws no pictures: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run "
+             "configure and make again");
+    return 0;
+}
+
 int save_plot(const struct plot *plot, const char *title, const char *path)
 {
     struct output *output = NULL;
@@ -354,6 +384,10 @@ int save_plot(const struct plot *plot, const char *title, const char *path)
     enum plot_format format;
     int result = -1;
 
+    if (!plot->count) {
+        complain("%s: there are no cycles to draw", path);
+        return -1;
+    }
     if (!plot_format_by_name(path, &format) || output_open(path, &output) != 0)
         return -1;
     buffer = buffer_into(drain_to_output, output);
@@ -427,10 +461,12 @@ static int write_record(struct run *run)
         {"counters", run->devices.counters_missing ? NULL : counters},
         {"accesses", accesses},
         {"clocks", "not locked"},
-        {"cycles", run->options->cycles ? "clock64, cycles per instruction with 1 warp and with 32 warps of one block "
-                                          "issuing the access back to back, eight of each warp in flight; the second of "
-                                          "two runs"
+        {"cycles", run->options->cycles ? "clock64, cycles per instruction where 32 warps of one block issue the access back "
+                                          "to back, eight of each warp in flight; with 1 warp, each waiting for the one "
+                                          "before it"
                                         : NULL},
+        {"cycles_l1", run->options->cycles ? gpu_get(run, "cycles_l1") : NULL},
+        {"cycles_1_warp", run->options->cycles ? gpu_get(run, "cycles_1_warp") : NULL},
         {"l1", run->options->l1 == WM_L1_HIT ? "hit" : "miss"},
         {"date", date},
         {NULL, NULL},
@@ -464,11 +500,8 @@ static int open_all(struct run *run, struct live_options *options)
 
     if (!format_is_available(options->format))
         return EXIT_BAD;
-    if (options->plot && !plot_is_available()) {
-        complain("this build draws no pictures: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run "
-                 "configure and make again");
+    if (options->plot && !plot_can_be_drawn())
         return EXIT_BAD;
-    }
     status = devices_open(options, &run->devices);
     if (!status)
         status = open_profile(run);

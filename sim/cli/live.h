@@ -5,9 +5,13 @@
 /* The help text of `warpmem validate', in validate.c. */
 extern const char validate_help[];
 
-/* Draws a plot of cycles per instruction with 32 warps to a file, by whose name plot_format_by_name() knows the format. 0:
- * done; else what is wrong has been said. */
 struct plot;
+
+/* Whether a picture can be written: by the name of its file, and by this build. 0: no, and why has been said. */
+int plot_path_is_good(const char *command, const char *path);
+int plot_can_be_drawn(void);
+
+/* Draws a plot of cycles per instruction with 32 warps to a file. 0: done; else what is wrong has been said. */
 int save_plot(const struct plot *plot, const char *title, const char *path);
 
 /* The whole command; its arguments are those of `warpmem validate'. Returns an exit status. */

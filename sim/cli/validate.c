@@ -8,6 +8,7 @@
 #include "live.h"
 #include "message.h"
 #include "output.h"
+#include "plot.h"
 #include "progress.h"
 #include "timing.h"
 
@@ -41,6 +42,7 @@ const char validate_help[] =
     "  --arch-file FILE   the GPU, from a profile of your own\n"
     "  --l1 miss|hit      what loads met in L1 (default: what MEASURED.meta says, or else miss); with --live, hit brings\n"
     "                     their lines there first\n"
+    "  --plot FILE        draw predicted against measured cycles, to a .svg, .png or .pdf; with --live includes --cycles\n"
     "  --help             this text\n"
     "With --live:\n"
     "  --live             compare with the GPU in this machine\n"
@@ -49,7 +51,7 @@ const char validate_help[] =
     "  --alone            a launch for each access\n"
     "  --record NAME      write NAME.wmt, NAME.csv and NAME.meta, as above MEASURED; includes --alone\n"
     "  --cycles           cycles per instruction too; they alone where hardware counters are not permitted\n"
-    "  --plot FILE        draw predicted against measured cycles to FILE.svg, .png or .pdf; includes --cycles\n"
+    "  --cycles-l1 miss|hit   whether timed loads are each on lines of their own, or (default) on the same; includes --cycles\n"
     "  --device N         the GPU, by number (default: 0)\n"
     "  --all-devices      all GPUs of the machine, each with a share of the accesses\n"
     "  --buffer MIB       the memory that global accesses are moved into (default: 4096, or what fits); with more than\n"
@@ -68,6 +70,7 @@ struct options {
     const char *arch_file;
     enum wm_l1 l1;
     int has_l1;
+    const char *plot;
     const char *csv;
     const char *trace; /* NULL: sums */
 };
@@ -82,6 +85,7 @@ struct run {
     struct beside beside;
     struct known_list known;
     struct timing timing;
+    struct plot plot;
     struct output *output;
     struct buffer buffer;
     struct wm_diag diag;
@@ -98,6 +102,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         OPTION_ARCH,
         OPTION_ARCH_FILE,
         OPTION_L1,
+        OPTION_PLOT,
         OPTION_HELP
     };
     static const struct option names[] = {
@@ -107,6 +112,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         {"arch", required_argument, NULL, OPTION_ARCH},
         {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
         {"l1", required_argument, NULL, OPTION_L1},
+        {"plot", required_argument, NULL, OPTION_PLOT},
         {"help", no_argument, NULL, OPTION_HELP},
         {NULL, 0, NULL, 0},
     };
@@ -126,6 +132,7 @@ static int parse_options(int argc, char **argv, struct options *out)
             is_good = parse_l1(COMMAND, optarg, &out->l1);
             out->has_l1 = 1;
             break;
+        case OPTION_PLOT: out->plot = optarg; break;
         case OPTION_HELP: return print_help(validate_help);
         default: return usage_hint(COMMAND);
         }
@@ -134,6 +141,8 @@ static int parse_options(int argc, char **argv, struct options *out)
         return EXIT_USAGE;
     if (out->arch && out->arch_file)
         return usage_error(COMMAND, "--arch and --arch-file exclude each other");
+    if (out->plot && !plot_path_is_good(COMMAND, out->plot))
+        return EXIT_USAGE;
     if (optind == argc)
         return usage_error(COMMAND, "a measurement is missing");
     if (argc - optind > 2)
@@ -325,6 +334,17 @@ static int opening_failed(const struct run *run, const char *path)
     return -1;
 }
 
+static enum wm_status add_to_plot(struct run *run, const struct wm_access *access, const struct wm_counts *counts,
+                                  double measured)
+{
+    struct wm_cycles cycles;
+    enum wm_status status = wm_cycles(run->arch, access, counts, &cycles);
+
+    if (status || !(measured > 0))
+        return status;
+    return plot_add(&run->plot, access, cycles.throughput, measured) ? WM_OK : WM_E_MEMORY;
+}
+
 /* Cycles are taken of a run of equal accesses: counts as these have them. */
 static enum wm_status compare_cycles(struct run *run, const struct wm_access *access, const struct measured *measured)
 {
@@ -337,7 +357,9 @@ static enum wm_status compare_cycles(struct run *run, const struct wm_access *ac
         return WM_OK;
     timed.l1 = run->cycles_l1;
     status = wm_model(run->arch, &timed, &counts);
-    return status ? status : timing_add_access(&run->timing, run->arch, &timed, &counts, one_warp, measured->full_block);
+    if (!status)
+        status = timing_add_access(&run->timing, run->arch, &timed, &counts, one_warp, measured->full_block);
+    return status || !run->options->plot ? status : add_to_plot(run, &timed, &counts, measured->full_block);
 }
 
 /* One access of the trace and its record. 0: done; -1: it failed, and why has been said. */
@@ -733,10 +755,28 @@ static int open_all(struct run *run)
         opening_failed(run, options->csv);
         return EXIT_BAD;
     }
+    if (options->plot && !plot_can_be_drawn())
+        return EXIT_BAD;
     if (!find_both_l1(run) || !format_is_available(options->format) || output_open(NULL, &run->output) != 0)
         return EXIT_BAD;
     run->buffer = buffer_into(drain_to_output, run->output);
     return EXIT_SUCCESS;
+}
+
+static int write_plot(struct run *run)
+{
+    struct buffer title = {0};
+    int result;
+
+    buffer_printf(&title, "%s: ", wm_arch_name(run->arch));
+    table_name(last_component(run->options->csv), &title);
+    if (meta_get(run->meta, "device")) {
+        buffer_puts(&title, ", measured on ");
+        table_name(meta_get(run->meta, "device"), &title);
+    }
+    result = save_plot(&run->plot, buffer_text(&title), run->options->plot);
+    buffer_free(&title);
+    return result;
 }
 
 /* Returns an exit status. */
@@ -748,7 +788,11 @@ static int validate(struct run *run)
         return usage_error(COMMAND, "%s names its traces: '%s' is too many", run->options->csv, run->options->trace);
     if (!is_sums && !run->options->trace)
         return usage_error(COMMAND, "the trace of %s is missing", run->options->csv);
+    if (is_sums && run->options->plot)
+        return usage_error(COMMAND, "%s holds sums: --plot draws cycles of single accesses", run->options->csv);
     if (is_sums ? validate_sums(run) : validate_accesses(run))
+        return EXIT_BAD;
+    if (run->options->plot && write_plot(run) != 0)
         return EXIT_BAD;
     if (finish_output(&run->buffer, run->output) != 0)
         return EXIT_BAD;
@@ -777,6 +821,7 @@ int run_validate(int argc, char **argv)
     output_close(run.output);
     known_free(&run.known);
     timing_free(&run.timing);
+    plot_free(&run.plot);
     wm_arch_close(run.arch);
     meta_free(run.meta);
     csv_close(run.source);

@@ -9,58 +9,15 @@
 #include <string.h>
 #include <strings.h>
 
-/* Points of a page, 1/72 inch. */
-#define WIDTH    850.0
-#define HEIGHT   660.0
-#define LEFT     76.0
-#define TOP      52.0
-#define SIDE     540.0 /* of the square that the axes enclose */
-#define RADIUS   3.4   /* of a mark */
-#define PNG_SCALE 2.0
-
-/* Predictions this near lie in the grey band. */
-#define BAND 0.15
-
 /* What axes can hold. */
 #define LEAST 1e-6
-#define MOST  1e12
+#define MOST 1e12
 
-enum kind {
-    SHARED_LOAD,
-    SHARED_STORE,
-    SHARED_ATOMIC,
-    LOAD_HIT,
-    LOAD_FAR,
-    STORE,
-    ATOMIC,
-    COPY,
-    OTHER,
-    KINDS
-};
+enum kind { SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC, LOAD_HIT, LOAD_FAR, STORE, ATOMIC, COPY, OTHER, KINDS };
 
 struct plot_point {
     enum kind kind;
     double predicted, measured;
-};
-
-enum shape { CIRCLE, SQUARE, TRIANGLE_UP, DIAMOND, TRIANGLE_DOWN, CROSS, PLUS, PENTAGON, RING };
-
-/* Colours that people with any colour vision can tell apart (Okabe and Ito, Color Universal Design, 2008), and a shape of its
- * own each. */
-static const struct {
-    const char *name;
-    double red, green, blue;
-    enum shape shape;
-} kinds[KINDS] = {
-    [SHARED_LOAD] = {"shared load", 0.000, 0.447, 0.698, CIRCLE},
-    [SHARED_STORE] = {"shared store", 0.902, 0.624, 0.000, SQUARE},
-    [SHARED_ATOMIC] = {"shared atomic", 0.835, 0.369, 0.000, TRIANGLE_UP},
-    [LOAD_HIT] = {"global load, L1 hit", 0.000, 0.620, 0.451, DIAMOND},
-    [LOAD_FAR] = {"global load, from L2", 0.337, 0.706, 0.914, TRIANGLE_DOWN},
-    [STORE] = {"global store", 0.800, 0.475, 0.655, CROSS},
-    [ATOMIC] = {"global atomic", 0.000, 0.000, 0.000, PLUS},
-    [COPY] = {"copy", 0.941, 0.894, 0.259, PENTAGON},
-    [OTHER] = {"local, constant", 0.400, 0.400, 0.400, RING},
 };
 
 int plot_format_by_name(const char *path, enum plot_format *out)
@@ -129,6 +86,38 @@ void plot_free(struct plot *plot)
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <cairo.h>
+
+/* Points of a page, 1/72 inch. */
+#define WIDTH 850.0
+#define HEIGHT 660.0
+#define LEFT 76.0
+#define TOP 52.0
+#define SIDE 540.0 /* of the square that the axes enclose */
+#define RADIUS 3.4 /* of a mark */
+#define PNG_SCALE 2.0
+
+/* Predictions this near lie in the grey band. */
+#define BAND 0.15
+
+enum shape { CIRCLE, SQUARE, TRIANGLE_UP, DIAMOND, TRIANGLE_DOWN, CROSS, PLUS, PENTAGON, RING };
+
+/* Colours that people with any colour vision can tell apart (Okabe and Ito, Color Universal Design, 2008), and a shape of its
+ * own each. */
+static const struct {
+    const char *name;
+    double red, green, blue;
+    enum shape shape;
+} kinds[KINDS] = {
+    [SHARED_LOAD] = {"shared load", 0.000, 0.447, 0.698, CIRCLE},
+    [SHARED_STORE] = {"shared store", 0.902, 0.624, 0.000, SQUARE},
+    [SHARED_ATOMIC] = {"shared atomic", 0.835, 0.369, 0.000, TRIANGLE_UP},
+    [LOAD_HIT] = {"global load, L1 hit", 0.000, 0.620, 0.451, DIAMOND},
+    [LOAD_FAR] = {"global load, from L2", 0.337, 0.706, 0.914, TRIANGLE_DOWN},
+    [STORE] = {"global store", 0.800, 0.475, 0.655, CROSS},
+    [ATOMIC] = {"global atomic", 0.000, 0.000, 0.000, PLUS},
+    [COPY] = {"copy", 0.941, 0.894, 0.259, PENTAGON},
+    [OTHER] = {"local, constant", 0.400, 0.400, 0.400, RING},
+};
 
 int plot_is_available(void)
 {
@@ -306,7 +295,7 @@ static void draw_mark(cairo_t *c, enum kind kind, double x, double y)
 }
 
 /* Marks of a kind on one place are drawn once: predictions are few different numbers, so that most are. */
-#define CELL  1.5 /* points */
+#define CELL 1.5 /* points */
 #define CELLS ((size_t)(SIDE / CELL) + 1)
 
 /* Points are drawn in this many rounds, so that no part of a measurement hides all others. */

@@ -17,6 +17,7 @@ static const char *mode = "";
 static unsigned device;
 static uint64_t buffer = UINT64_C(0x7f0000000000), buffer_bytes = UINT64_C(1) << 28;
 static int is_warm; /* accesses hit L1 */
+static const char *cycles_l1 = "hit";
 static FILE *given;
 static wm_arch *arch;
 
@@ -104,6 +105,7 @@ static void greet(void)
     printf("compute_capability = %s\n", strcmp(mode, "mixed") == 0 && device == 1 ? "8.0" : "9.0");
     printf("buffer = 0x%llx\nbuffer_bytes = %llu\nshared_bytes = 49152\nlocal_bytes = 8192\nconst_bytes = 49152\n",
            (unsigned long long)buffer, (unsigned long long)buffer_bytes);
+    printf("cycles_l1 = %s\ncycles_1_warp = latency\n", cycles_l1);
     printf("launch_records = 50\nlaunches = 8\n");
     if (strcmp(mode, "forbidden") == 0)
         printf("counters_missing = counters are not for everybody\n");
@@ -124,6 +126,8 @@ static int read_options(int argc, char **argv)
             device = (unsigned)atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--l1") == 0)
             is_warm = strcmp(argv[i + 1], "hit") == 0;
+        else if (strcmp(argv[i], "--cycles-l1") == 0)
+            cycles_l1 = argv[i + 1];
         else if (strcmp(argv[i], "--buffer") == 0 && atoi(argv[i + 1]))
             buffer_bytes = (uint64_t)atoi(argv[i + 1]) << 20;
         else if (strcmp(argv[i], "--buffer") != 0)
