@@ -26,9 +26,9 @@ struct finder {
     enum wm_status status;  /* the first failure: nothing is looked for after it */
 };
 
-/* What is below this share of the kernel's sectors or wavefronts is no advice worth. */
+/* A site's part of the kernel's sectors, wavefronts or instructions, below which it is no advice worth. */
 #define MATTERS_PERCENT 1
-int matters(uint64_t part, uint64_t whole);
+int matters(const struct site *site, uint64_t part, uint64_t whole);
 
 /* Whether part is nine tenths of a site's instructions with several active lanes. */
 int is_mostly(uint64_t part, const struct site *site);

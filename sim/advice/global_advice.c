@@ -31,9 +31,9 @@ const char *advice_kind_name(enum advice_kind kind)
 
 /* -------------------------------------------------------------------------------------------------------------- helpers */
 
-int matters(uint64_t part, uint64_t whole)
+int matters(const struct site *site, uint64_t part, uint64_t whole)
 {
-    return part && part >= (whole + 99) / 100 * MATTERS_PERCENT;
+    return part && (double)part * site->scale * 100 >= (double)whole * MATTERS_PERCENT;
 }
 
 int is_mostly(uint64_t part, const struct site *site)
@@ -340,8 +340,16 @@ struct sources {
 static void add_source(struct sources *sources, const struct access_kernel *kernel, const struct access_site *site,
                        const struct wm_access *accesses, size_t n)
 {
-    sources->list[sources->n++] =
-        (struct site_source){kernel->kernel.name, site->file, site->line, site->pc, site->opcode, accesses, n};
+    sources->list[sources->n++] = (struct site_source){
+        .kernel = kernel->kernel.name,
+        .file = site->file,
+        .line = site->line,
+        .pc = site->pc,
+        .opcode = site->opcode,
+        .accesses = accesses,
+        .n = n,
+        .scale = (double)site->executed / (double)(site->executed - site->left_out),
+    };
 }
 
 /* An instruction, or a source line that has several of one opcode: a source for each array. */

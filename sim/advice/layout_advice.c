@@ -173,7 +173,7 @@ void look_at_layout(struct finder *finder, size_t region)
         size_t n;
 
         if (site->region != region || !walks_structures(site) ||
-            !matters(excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]))
+            !matters(site, excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]))
             continue;
         n = list_distances(where, site, distances);
         for (size_t k = 0; k < n; k++) {
@@ -277,7 +277,7 @@ void look_at_members(struct finder *finder, size_t region)
         unsigned bytes;
 
         if (chain[0]->region != region || is_taken[i] || !walks_structures(chain[0]) || !is_load_or_store(chain[0]) ||
-            !matters(excess_sectors(&chain[0]->cost), sites->global_total.sums[WM_SECTORS]))
+            !matters(chain[0], excess_sectors(&chain[0]->cost), sites->global_total.sums[WM_SECTORS]))
             continue;
         while (n < MOST_CHAIN && (chain[n] = next_member(sites, chain[n - 1])) != NULL)
             n++;
@@ -321,8 +321,8 @@ static int is_misaligned(const struct sites *sites, const struct site *site)
 
     fewest = fewest > sums[WM_REQUESTS] ? fewest : sums[WM_REQUESTS];
     return is_mostly(site->adjacent, site) && !is_atomic_operation(&site->opcode) &&
-           (matters(excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]) ||
-            matters(above(sums[WM_LINES], fewest), sites->global_total.sums[WM_LINES]));
+           (matters(site, excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]) ||
+            matters(site, above(sums[WM_LINES], fewest), sites->global_total.sums[WM_LINES]));
 }
 
 static void simulate_shift(struct finder *finder, size_t region, uint64_t bytes, struct cost *costs, struct cost *sum)

@@ -170,10 +170,12 @@ static void propose_tile(struct finder *finder, const struct site *const *sites,
 }
 
 /* Whether a third of the sectors goes at least. */
-static int is_worth_a_tile(const struct finder *finder, const struct cost *before, const struct cost *after)
+static int is_worth_a_tile(const struct finder *finder, const struct site *site, const struct cost *before,
+                           const struct cost *after)
 {
     return 3 * after->sums[WM_SECTORS] <= 2 * before->sums[WM_SECTORS] &&
-           matters(above(before->sums[WM_SECTORS], after->sums[WM_SECTORS]), finder->sites->global_total.sums[WM_SECTORS]);
+           matters(site, above(before->sums[WM_SECTORS], after->sums[WM_SECTORS]),
+                   finder->sites->global_total.sums[WM_SECTORS]);
 }
 
 static int is_scattered(const struct site *site)
@@ -190,7 +192,7 @@ static void look_at_loads(struct finder *finder, const struct site *const *loads
 
     for (size_t i = 0; i < n; i++)
         cost_merge(&before, &loads[i]->cost);
-    if (!find_tile(finder, loads, n, &before, &tile) || !is_worth_a_tile(finder, &before, &tile.after))
+    if (!find_tile(finder, loads, n, &before, &tile) || !is_worth_a_tile(finder, loads[0], &before, &tile.after))
         return;
     if (is_walk(&before, &tile.after))
         kind = is_scattered(loads[0]) ? ADVICE_SORT : ADVICE_TILE;
@@ -231,9 +233,9 @@ void look_at_walk(struct finder *finder, const struct site *site)
 
     if (finder->status || site->region == NO_REGION || is_atomic_operation(&site->opcode) ||
         (site->opcode.operation == WM_LD && !finder->sites->regions[site->region].is_written) ||
-        !matters(excess_sectors(&site->cost), finder->sites->global_total.sums[WM_SECTORS]))
+        !matters(site, excess_sectors(&site->cost), finder->sites->global_total.sums[WM_SECTORS]))
         return;
-    if (find_tile(finder, &site, 1, &site->cost, &tile) && is_worth_a_tile(finder, &site->cost, &tile.after))
+    if (find_tile(finder, &site, 1, &site->cost, &tile) && is_worth_a_tile(finder, site, &site->cost, &tile.after))
         propose_tile(finder, &site, 1, &tile, is_scattered(site) ? ADVICE_SORT : ADVICE_TILE);
 }
 
@@ -302,14 +304,19 @@ static void propose_swap(struct finder *finder, const struct cost *costs)
 
 void look_at_roles(struct finder *finder)
 {
-    const struct cost *before = &finder->sites->global_total;
-    struct cost *costs = calloc(finder->sites->n + 1, sizeof *costs);
+    const struct sites *sites = finder->sites;
+    struct cost *costs = calloc(sites->n + 1, sizeof *costs);
+    struct cost before = {0};
     struct cost after;
 
     if (!costs)
         finder->status = WM_E_MEMORY;
-    if (!finder->status && matters(excess_sectors(before), before->sums[WM_SECTORS]) &&
-        simulate_swap(finder, costs, &after) && 5 * after.sums[WM_SECTORS] <= 4 * before->sums[WM_SECTORS])
+    for (size_t i = 0; i < sites->n; i++) {
+        if (sites->list[i].region != NO_REGION)
+            cost_merge(&before, &sites->list[i].cost);
+    }
+    if (!finder->status && 20 * excess_sectors(&before) >= before.sums[WM_SECTORS] && excess_sectors(&before) &&
+        simulate_swap(finder, costs, &after) && 5 * after.sums[WM_SECTORS] <= 4 * before.sums[WM_SECTORS])
         propose_swap(finder, costs);
     free(costs);
 }
@@ -321,7 +328,7 @@ void look_at_thread_vectors(struct finder *finder, const struct site *site)
     struct draft draft = {.kind = ADVICE_THREAD_VECTOR};
 
     if (finder->status || site->region == NO_REGION || !is_load_or_store(site) ||
-        !matters(site->cost.instructions, finder->sites->total.instructions))
+        !matters(site, site->cost.instructions, finder->sites->total.instructions))
         return;
     for (unsigned bytes = 16; bytes > site->opcode.width_bytes && !finder->status; bytes /= 2) {
         struct access_list list = {0};
@@ -373,7 +380,7 @@ void look_at_warp_vectors(struct finder *finder)
         unsigned bytes;
 
         if (site->region == NO_REGION || !is_load_or_store(site) || !is_mostly(site->adjacent, site) ||
-            finder->is_covered[i] || !matters(site->cost.instructions, sites->total.instructions))
+            finder->is_covered[i] || !matters(site, site->cost.instructions, sites->total.instructions))
             continue;
         bytes = find_warp_vector(finder, site, &after);
         if (!bytes)
@@ -400,7 +407,7 @@ void look_at_whole_warps(struct finder *finder, const struct site *site)
     struct cost after;
 
     if (finder->status || is_atomic_operation(&site->opcode) || site->region == NO_REGION ||
-        !matters(site->cost.instructions, finder->sites->total.instructions / 2) ||
+        !matters(site, site->cost.instructions, finder->sites->total.instructions / 2) ||
         site->cost.lanes > site->cost.instructions * (WM_LANES * 3 / 4))
         return;
     finder->status = rewrite_whole_warps(site, &list);

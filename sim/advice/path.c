@@ -73,17 +73,19 @@ typedef uint64_t (*weight_function)(const struct site *site);
 
 static uint64_t weight_of_cycles(const struct site *site)
 {
-    return (uint64_t)(site->cost.cycles + 0.5);
+    return (uint64_t)(site->cost.cycles * site->scale + 0.5);
 }
 
 static uint64_t weight_of_sectors(const struct site *site)
 {
-    return is_global(site) ? excess_sectors(&site->cost) : 0;
+    return is_global(site) ? (uint64_t)((double)excess_sectors(&site->cost) * site->scale) : 0;
 }
 
 static uint64_t weight_of_conflicts(const struct site *site)
 {
-    return above(site->cost.sums[WM_SHARED_WAVEFRONTS], site->cost.sums[WM_SHARED_WAVEFRONTS_IDEAL]);
+    uint64_t excess = above(site->cost.sums[WM_SHARED_WAVEFRONTS], site->cost.sums[WM_SHARED_WAVEFRONTS_IDEAL]);
+
+    return (uint64_t)((double)excess * site->scale);
 }
 
 /* The sites of most weight, in descending order; returns how many there are. */
@@ -164,7 +166,7 @@ static void which_matter(struct walk *walk)
     for (size_t i = 0; i < n; i++) {
         if (i)
             buffer_puts(&now->seen, ", ");
-        say_percent((uint64_t)(worst[i]->cost.cycles + 0.5), (uint64_t)(sites->total.cycles + 0.5), &now->seen);
+        say_percent(weight_of_cycles(worst[i]), (uint64_t)(sites->total.cycles + 0.5), &now->seen);
         buffer_puts(&now->seen, " at ");
         say_site(worst[i], &now->seen);
     }
@@ -258,11 +260,13 @@ static void once(struct walk *walk)
     const struct sites *sites = walk->sites;
     struct path_step *now = next_step(walk, "Global memory: each sector requested once?");
     uint64_t touched = 0;
-    uint64_t requested = sites->global_total.sums[WM_SECTORS];
+    uint64_t requested = 0;
     double times;
 
     for (size_t r = 0; r < sites->n_regions; r++)
         touched += sites->regions[r].touched_sectors;
+    for (size_t i = 0; i < sites->n; i++)
+        requested += is_global(&sites->list[i]) ? sites->list[i].cost.sums[WM_SECTORS] : 0;
     buffer_printf(&now->threshold, "sectors requested / different sectors: up to %.1f", ONCE_TENTHS / 10.0);
     if (!touched) {
         now->answer = PATH_NOT_ASKED;
@@ -394,13 +398,14 @@ static void which_roof(struct walk *walk)
         buffer_puts(&now->seen, "neither: no memory instruction takes any of them");
         return;
     }
+    buffer_puts(&now->seen, walk->advice->left_out ? "about " : "");
     table_count((uint64_t)(sites->total.cycles + 0.5), 0, &now->seen);
     buffer_puts(&now->seen, " SM cycles of memory instructions, by what bounds each: ");
     say_bounds(&sites->total, &now->seen);
-    buffer_puts(&now->seen, "; ");
+    buffer_puts(&now->seen, walk->advice->left_out ? "; more than " : "; ");
     table_count(bytes, 0, &now->seen);
     buffer_puts(&now->seen, " B of different sectors");
-    if (rate <= 0)
+    if (rate <= 0 || walk->advice->left_out)
         return;
     dram = (double)bytes / rate;
     buffer_puts(&now->seen, ", which DRAM moves in ");
@@ -440,6 +445,7 @@ enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice
     struct walk walk = {arch, advice, &advice->sites, out, 0};
 
     memset(out, 0, sizeof *out);
+    out->left_out = advice->left_out;
     which_matter(&walk);
     coalesced(&walk);
     aligned(&walk);
@@ -475,6 +481,8 @@ void path_table(struct path *path, struct buffer *out)
     static const char *const words[] = {[PATH_YES] = "yes: ", [PATH_NO] = "NO: ", [PATH_NOT_ASKED] = "-: ", [PATH_SHOWN] = ""};
     struct buffer text = {0};
 
+    buffer_puts(out, "the path that these memory instructions take");
+    buffer_puts(out, path->left_out ? ", extrapolated from the first executions of each:\n" : ":\n");
     for (size_t i = 0; i < PATH_STEPS; i++) {
         struct path_step *step = &path->steps[i];
 

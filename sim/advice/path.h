@@ -19,6 +19,7 @@ struct path_step {
 
 struct path {
     struct path_step steps[PATH_STEPS];
+    uint64_t left_out; /* executions that are not looked at, but extrapolated to */
 };
 
 /* Fills *out, which path_free() frees, in every case. WM_E_MEMORY. */

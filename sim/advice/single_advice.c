@@ -18,7 +18,7 @@ void look_at_constant(struct finder *finder, const struct site *site)
     struct cost after = {0};
 
     if (finder->status || site->region == NO_REGION || site->opcode.operation != WM_LD || !is_mostly(site->uniform, site) ||
-        !matters(site->cost.instructions, sites->total.instructions))
+        !matters(site, site->cost.instructions, sites->total.instructions))
         return;
     region = &sites->regions[site->region];
     if (region->is_written || region->high - region->low > CONSTANT_BYTES ||
@@ -124,7 +124,7 @@ void look_at_atomics(struct finder *finder, const struct site *site)
     const struct cost *total = &finder->sites->total;
 
     if (finder->status || !is_atomic_operation(&site->opcode) || !can_aggregate(&site->opcode) ||
-        !matters(atomic_wavefronts(&site->cost), atomic_wavefronts(total)))
+        !matters(site, atomic_wavefronts(&site->cost), atomic_wavefronts(total)))
         return;
     if (site->collided)
         try_aggregation(finder, site);
@@ -186,7 +186,7 @@ void look_at_rest(struct finder *finder, const struct site *site)
     struct cost after;
 
     if (finder->status || site->region == NO_REGION || finder->is_covered[site - sites->list] || !site->several ||
-        !matters(excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]))
+        !matters(site, excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]))
         return;
     say_rest(finder, site, &draft);
     finder->status = rewrite_adjacent(site, sites->line_bytes, &list);

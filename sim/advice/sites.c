@@ -78,6 +78,25 @@ void cost_merge(struct cost *sum, const struct cost *more)
         sum->by_bound[b] += more->by_bound[b];
 }
 
+static uint64_t scaled(uint64_t value, double scale)
+{
+    return scale > 1 ? (uint64_t)((double)value * scale) : value;
+}
+
+void cost_merge_scaled(struct cost *sum, const struct cost *more, double scale)
+{
+    struct cost all = *more;
+
+    all.instructions = scaled(all.instructions, scale);
+    all.lanes = scaled(all.lanes, scale);
+    for (int c = 0; c < WM_COUNTERS; c++)
+        all.sums[c] = c == WM_WAYS ? all.sums[c] : scaled(all.sums[c], scale);
+    all.cycles *= scale;
+    for (int b = 0; b <= WM_BOUND_ATOMIC; b++)
+        all.by_bound[b] *= scale;
+    cost_merge(sum, &all);
+}
+
 uint64_t excess_sectors(const struct cost *cost)
 {
     return above(cost->sums[WM_SECTORS], cost->sums[WM_SECTORS_IDEAL]);
@@ -579,6 +598,7 @@ static enum wm_status add_site(struct sites *sites, const struct site_source *so
     site->opcode = source->opcode;
     site->accesses = source->accesses;
     site->n = source->n;
+    site->scale = source->scale;
     status = order_site(site);
     if (!status)
         status = cost_add(sites->arch, site->accesses, site->n, &site->cost);
@@ -586,7 +606,7 @@ static enum wm_status add_site(struct sites *sites, const struct site_source *so
         return status;
     find_patterns(site);
     find_affinity(sites, site);
-    cost_merge(&sites->total, &site->cost);
+    cost_merge_scaled(&sites->total, &site->cost, site->scale);
     return WM_OK;
 }
 
@@ -614,7 +634,7 @@ enum wm_status sites_make(const wm_arch *arch, const struct site_source *sources
         status = measure_region(out, i);
     for (size_t i = 0; i < out->n && !status; i++) {
         if (out->list[i].region != NO_REGION)
-            cost_merge(&out->global_total, &out->list[i].cost);
+            cost_merge_scaled(&out->global_total, &out->list[i].cost, out->list[i].scale);
     }
     return status;
 }

@@ -56,7 +56,8 @@ struct site {
     size_t n;
 
     struct moment *moments; /* n, sorted by block, warp, step */
-    struct cost cost;
+    struct cost cost;       /* of the accesses that are here */
+    double scale;           /* executions, to those that are here: 1, unless there were too many to be kept */
     struct affine affine;
     size_t region; /* or NO_REGION: not in global memory */
     /* Executions whose active lanes, two at least, ... */
@@ -89,7 +90,7 @@ struct sites {
     size_t n;
     struct region *regions;
     size_t n_regions;
-    struct cost total;        /* of all sites */
+    struct cost total;        /* of all sites, each by its scale */
     struct cost global_total; /* of those with a region */
 };
 
@@ -102,6 +103,7 @@ struct site_source {
     struct wm_opcode opcode;
     const struct wm_access *accesses;
     size_t n; /* at least 1 */
+    double scale; /* as in struct site */
 };
 
 /* Sites of one kernel. arrays: those of the kernel, or none. Sources, their accesses and the arrays must outlive *out, which
@@ -113,6 +115,8 @@ void sites_free(struct sites *sites);
 /* Adds what a list of accesses costs. Any status of wm_model(). */
 enum wm_status cost_add(const wm_arch *arch, const struct wm_access *accesses, size_t n, struct cost *sum);
 void cost_merge(struct cost *sum, const struct cost *more);
+/* The same of *more, scale times; rounded down. */
+void cost_merge_scaled(struct cost *sum, const struct cost *more, double scale);
 
 /* a - b, 0 where b is larger */
 uint64_t above(uint64_t a, uint64_t b);

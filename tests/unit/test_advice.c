@@ -12,6 +12,7 @@
 #include "global_advice.h"
 #include "naive.h"
 #include "path.h"
+#include "report.h"
 
 #define BASE UINT64_C(0x7f0000000000)
 #define OTHER (BASE + (UINT64_C(1) << 32)) /* another array */
@@ -962,6 +963,115 @@ static void paths(void **state)
     done(&fixture);
 }
 
+/* ---------------------------------------------------------------------------------------------------------------- at random */
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (random_state >> 33) % limit;
+}
+
+/* Strides of the next plan; addresses are sums of them, some lanes are off, some addresses are anywhere. */
+static struct {
+    unsigned width, thread, step, block, base;
+    unsigned off, anywhere; /* one lane in so many; 0: none */
+} shape;
+
+static uint64_t of_shape(unsigned block, unsigned thread, unsigned step)
+{
+    if (shape.off && random_below(shape.off) == 0)
+        return OFF;
+    if (shape.anywhere && random_below(shape.anywhere) == 0)
+        return BASE + shape.width * random_below(100000);
+    return BASE + shape.width * (shape.base + shape.thread * thread + shape.step * step + shape.block * block);
+}
+
+static void take_random_shape(struct plan *plan)
+{
+    static const struct {
+        const char *opcode;
+        unsigned width;
+    } opcodes[] = {
+        {"ld.global.b32", 4}, {"st.global.b32", 4},  {"ld.global.b8", 1},       {"ld.global.v4.b32", 16},
+        {"st.global.b64", 8}, {"ld.global.b16", 2}, {"red.global.add.u32", 4}, {"atom.global.add.u32", 4},
+    };
+    static const unsigned strides[] = {0, 1, 1, 1, 2, 3, 4, 8, 25, 32, 64};
+    size_t i = random_below(sizeof opcodes / sizeof *opcodes);
+
+    shape.width = opcodes[i].width;
+    shape.thread = strides[random_below(11)];
+    shape.step = strides[random_below(11)];
+    shape.block = 256 * (unsigned)random_below(3) * shape.thread + strides[random_below(11)];
+    shape.base = (unsigned)random_below(4);
+    shape.off = random_below(4) == 0 ? 1 + (unsigned)random_below(8) : 0;
+    shape.anywhere = random_below(6) == 0 ? 1 + (unsigned)random_below(8) : 0;
+    *plan = (struct plan){opcodes[i].opcode, plan->line, of_shape, 3, 4, 1 + (unsigned)random_below(6)};
+}
+
+/* What holds whatever the accesses are. */
+static void check_promises(const struct fixture *fixture)
+{
+    for (size_t i = 0; i < fixture->advice.list.n; i++) {
+        const struct advice *advice = &fixture->advice.list.list[i];
+        struct cost before = {0};
+        struct cost after = {0};
+
+        assert_true(advice->n_effects > 0);
+        assert_true(advice->instead_of <= i);
+        for (size_t k = 0; k < advice->n_effects; k++) {
+            cost_merge(&before, &advice->effects[k].before);
+            cost_merge(&after, &advice->effects[k].after);
+        }
+        /* what it is about gets better; and nothing that is moved needs fewer sectors than its bytes */
+        assert_true(after.sums[WM_SECTORS] <= before.sums[WM_SECTORS]);
+        assert_true(after.sums[WM_SECTORS] < before.sums[WM_SECTORS] || after.instructions < before.instructions ||
+                    after.sums[WM_LINES] < before.sums[WM_LINES] ||
+                    after.sums[WM_TAG_WAVEFRONTS] < before.sums[WM_TAG_WAVEFRONTS]);
+        assert_true(after.sums[WM_SECTORS_IDEAL] <= after.sums[WM_SECTORS]);
+    }
+}
+
+static void any_accesses(void **state)
+{
+    const uint64_t seed = 20261130;
+
+    (void)state;
+    print_message("seed %llu\n", (unsigned long long)seed);
+    random_state = seed;
+    for (int round = 0; round < 400; round++) {
+        static const uint32_t blocks[][2] = {{128, 1}, {32, 4}, {16, 8}, {8, 16}, {0, 0}};
+        const uint32_t *block = blocks[random_below(5)];
+        struct plan plans[3] = {{.line = 3}, {.line = 4}, {.line = 5}};
+        struct fixture fixture;
+        struct buffer text = {0};
+        int is_first = 1;
+
+        /* of_shape() has one shape at a time: equal plans, which begin elsewhere at random */
+        take_random_shape(&plans[0]);
+        for (size_t i = 1; i < 3; i++)
+            plans[i] = plans[0];
+        for (size_t i = 0; i < 3; i++)
+            plans[i].line = 3 + (unsigned)i;
+        if (shape.off == 1)
+            continue; /* no lane at all */
+        look(&fixture, plans, 1 + random_below(3), block[0], block[1], NULL);
+        check_promises(&fixture);
+        global_advice_table(&fixture.advice, &text);
+        path_table(&fixture.path, &text);
+        assert_int_equal(text.failed, BUFFER_GOOD);
+        buffer_free(&text);
+        if (json_is_available()) {
+            global_advice_json(&fixture.advice, &is_first, &text);
+            path_json("k", &fixture.path, &is_first, &text);
+            assert_int_equal(text.failed, BUFFER_GOOD);
+            buffer_free(&text);
+        }
+        done(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -989,6 +1099,7 @@ int main(void)
         cmocka_unit_test(arrays_are_told_apart),
         cmocka_unit_test(alternatives),
         cmocka_unit_test(paths),
+        cmocka_unit_test(any_accesses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
