@@ -16,7 +16,10 @@ static const struct word operations[] = {{"ld", WM_LD},   {"st", WM_ST},
 
 static const struct word spaces[] = {{"global", WM_GLOBAL}, {"shared", WM_SHARED},   {"local", WM_LOCAL},
                                      {"const", WM_CONST},   {"generic", WM_GENERIC},
-                                     {"shared::cluster", WM_SHARED_CLUSTER}, {NULL, 0}};
+                                     {"shared::cluster", WM_SHARED_CLUSTER}, {"shared::cta", WM_SHARED}, {NULL, 0}};
+
+static const struct word atomic_spaces[] = {{"global", WM_GLOBAL}, {"shared", WM_SHARED},
+                                            {"shared::cluster", WM_SHARED_CLUSTER}, {"shared::cta", WM_SHARED}, {NULL, 0}};
 
 static const struct word caches[] = {{"ca", WM_CACHE_CA}, {"cg", WM_CACHE_CG}, {"cs", WM_CACHE_CS},
                                      {"lu", WM_CACHE_LU}, {"cv", WM_CACHE_CV}, {"nc", WM_CACHE_NC},
@@ -132,8 +135,8 @@ static int parse_load_store(struct cursor *cursor, struct wm_opcode *opcode)
 
 static int parse_atomic(struct cursor *cursor, struct wm_opcode *opcode)
 {
-    return (word_is(cursor, "global") || word_is(cursor, "shared") || word_is(cursor, "shared::cluster")) &&
-           take(cursor, spaces, &opcode->space) && take(cursor, atomics, &opcode->atomic) && take_type(cursor, opcode);
+    return take(cursor, atomic_spaces, &opcode->space) && take(cursor, atomics, &opcode->atomic) &&
+           take_type(cursor, opcode);
 }
 
 static int parse_matrix(struct cursor *cursor, struct wm_opcode *opcode)

@@ -17,7 +17,9 @@
  * (ld.global.cg for .BYPASS, else .ca), and counted in notes.copies_without_shared.
  *
  * Generic accesses are of the space in whose 16 MiB window, as the header gives them, their first active lane lies. One
- * whose lanes lie in different spaces is not modelled.
+ * whose lanes lie in different spaces is not modelled. From sm_90 on the memory of other blocks of a cluster follows in the
+ * window of shared memory, by their numbers: neither is an access to it modelled, but one to block 0 cannot be told from one
+ * to the own shared memory.
  */
 #include "trace/trace.h"
 
@@ -433,14 +435,25 @@ static enum wm_status parse_addresses(struct wmi_parser *parser, const char **at
 
 /* ------------------------------------------------------------------------------------------------------------- spaces */
 
-/* Active lanes whose address lies in the window; a window at 0 is not known. */
-static uint32_t lanes_within(const struct wm_access *access, uint64_t base)
+/* Active lanes whose address lies in a window of so many bytes; a window at 0 is not known. */
+static uint32_t lanes_in(const struct wm_access *access, uint64_t base, uint64_t bytes)
 {
     uint32_t lanes = 0;
 
     for (unsigned lane = 0; base && lane < WM_LANES; lane++)
-        lanes |= (uint32_t)(access->address[lane] - base < WINDOW_BYTES) << lane;
+        lanes |= (uint32_t)(access->address[lane] - base < bytes) << lane;
     return lanes & access->mask;
+}
+
+static uint32_t lanes_within(const struct wm_access *access, uint64_t base)
+{
+    return lanes_in(access, base, WINDOW_BYTES);
+}
+
+/* Whether other blocks' shared memory may follow in the window of shared memory: on GPUs before sm_90 local memory does. */
+static int has_cluster_window(const struct wmi_accelsim *state)
+{
+    return state->shared_base && state->local_base - state->shared_base >= WMI_CLUSTER_BYTES;
 }
 
 static void subtract(struct wm_access *access, uint64_t base)
@@ -455,6 +468,9 @@ static int resolve_generic(const struct wmi_accelsim *state, struct wm_access *a
     const uint32_t shared = lanes_within(access, state->shared_base);
     const uint32_t local = lanes_within(access, state->local_base);
 
+    /* Distributed shared memory. Which of the cluster's blocks the warp's own is, the trace does not say. */
+    if (has_cluster_window(state) && lanes_in(access, state->shared_base, WMI_CLUSTER_BYTES) != shared)
+        return 0;
     if (shared == 0 && local == 0) {
         if (state->shared_base && state->local_base)
             access->opcode.space = WM_GLOBAL;
@@ -477,6 +493,7 @@ static void make_offsets(const struct wmi_accelsim *state, struct wm_access *acc
         base = state->shared_base;
     else if (access->opcode.space == WM_LOCAL)
         base = state->local_base;
+    wmi_sass_own_offsets(access);
     if (base == 0 || access->mask == 0 || access->address[__builtin_ctz(access->mask)] < base)
         return;
     if (lanes_within(access, base) == access->mask)
@@ -718,7 +735,10 @@ static enum wm_status parse_instruction(struct wmi_parser *parser, const char *p
         return status;
     if (front.width > 0)
         return parse_memory(parser, front.behind, front.name, front.length);
-    parser->notes.instructions_skipped++;
+    if (WMI_UNLIKELY(wmi_sass_moves_data(front.name, front.length)))
+        wmi_sass_unknown(parser, front.name, front.length);
+    else
+        parser->notes.instructions_skipped++;
     return skip_instruction(parser, front.behind);
 }
 

@@ -9,7 +9,7 @@
  * versions of the tool leave stale addresses instead, which cannot be told from real ones.
  *
  * A copy from global to shared memory (LDGSTS) has a line for each side, shared first, and other warps' lines can stand
- * between the two. The shared side is recognised by its addresses, which are offsets below 16 MiB, and skipped; the global
+ * between the two. The shared side is recognised by its addresses, which are offsets below 256 MiB, and skipped; the global
  * side is given as a load, as for Accel-Sim, and counted in notes.copies_without_shared.
  *
  * Generic accesses stay generic: the windows are not known.
@@ -17,8 +17,6 @@
 #include "trace/trace.h"
 
 #include <string.h>
-
-#define SHARED_BYTES (UINT64_C(16) << 20)
 
 static const char opening[] = "MEMTRACE: CTX ";
 
@@ -212,7 +210,7 @@ static enum wm_status parse_addresses(struct wmi_parser *parser, const char *p)
 static int is_shared_side(const struct wm_access *access)
 {
     for (unsigned lane = 0; lane < WM_LANES; lane++) {
-        if (access->address[lane] >= SHARED_BYTES)
+        if (access->address[lane] >= WMI_CLUSTER_BYTES)
             return 0;
     }
     return 1;
@@ -262,6 +260,7 @@ static enum wm_status parse_access(struct wmi_parser *parser, const char *p)
         }
         parser->notes.copies_without_shared++;
     }
+    wmi_sass_own_offsets(&parser->access);
     drop_stale_lanes(&parser->access);
     parser->notes.lanes_guessed++;
     return WM_OK;

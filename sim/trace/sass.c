@@ -298,6 +298,64 @@ const struct wmi_opcode_slot *wmi_sass(struct wmi_parser *parser, const char *te
     return slot;
 }
 
+/* First words, by their two first letters. The memory of tensor cores (sm_100) is neither. */
+int wmi_sass_moves_data(const char *text, size_t length)
+{
+    static const char *const begins[] = {
+        "UBLKCP", "UBLKRED", "UBLKPF",                   /* bulk copies and reductions */
+        "UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF",      /* of tensors */
+        "HGMMA", "QGMMA", "IGMMA", "BGMMA",              /* wgmma */
+        "UTCHMMA", "UTCQMMA", "UTCIMMA", "UTCOMMA", "UTCMXQMMA", "UTCCP", /* tcgen05 */
+        "SYNCS", "ARRIVES",                              /* mbarriers */
+        "STAS", "REDAS",                                 /* st.async, red.async */
+        "LDGMC",                                         /* multimem */
+        "TEX", "TLD", "TLD4", "TXD",                     /* textures; and surfaces */
+        "SULD", "SUST", "SUATOM", "SURED",
+    };
+    const size_t word = word_length(text, length);
+
+    /* Nearly all instructions end here. */
+    if (length < 3)
+        return 0;
+    switch (text[0] << 8 | text[1]) {
+    case 'U' << 8 | 'B':
+    case 'U' << 8 | 'T':
+    case 'H' << 8 | 'G':
+    case 'Q' << 8 | 'G':
+    case 'I' << 8 | 'G':
+    case 'B' << 8 | 'G':
+    case 'S' << 8 | 'Y':
+    case 'A' << 8 | 'R':
+    case 'S' << 8 | 'T':
+    case 'R' << 8 | 'E':
+    case 'L' << 8 | 'D':
+    case 'T' << 8 | 'E':
+    case 'T' << 8 | 'L':
+    case 'T' << 8 | 'X':
+    case 'S' << 8 | 'U': break;
+    default: return 0;
+    }
+    for (size_t i = 0; i < COUNT_OF(begins); i++) {
+        if (is_text(text, word, begins[i]))
+            return 1;
+    }
+    return 0;
+}
+
+void wmi_sass_own_offsets(struct wm_access *access)
+{
+    uint64_t all = 0;
+
+    if (access->opcode.space != WM_SHARED)
+        return;
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        all |= access->address[lane] & (0 - (uint64_t)(access->mask >> lane & 1));
+    if (all < WMI_CLUSTER_BLOCK_BYTES || all >= WMI_CLUSTER_BYTES)
+        return;
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        access->address[lane] &= WMI_CLUSTER_BLOCK_BYTES - 1;
+}
+
 void wmi_sass_unknown(struct wmi_parser *parser, const char *text, size_t length)
 {
     struct wm_reader_notes *notes = &parser->notes;

@@ -470,6 +470,52 @@ static enum wm_status parse_access_value(struct wmi_parser *parser, const char *
     }
 }
 
+/* Instructions of PTX that move data and have no place in a text trace: their first words, and why. The longer of two that
+ * begin alike stands first. */
+static const struct {
+    const char *words;
+    const char *why;
+} refused[] = {
+    {"cp.async.bulk.tensor", "one thread starts it, and it takes neither L1 nor the lanes' part of shared memory"},
+    {"cp.async.bulk", "one thread starts it, and it takes neither L1 nor the lanes' part of shared memory"},
+    {"cp.reduce.async.bulk", "one thread starts it, and it takes neither L1 nor the lanes' part of shared memory"},
+    {"cp.async.mbarrier", "it copies nothing; the copies that it waits for have their own lines"},
+    {"mbarrier", "but for .init, which costs a shared wavefront a lane, it takes none"},
+    {"wgmma", "matrix descriptors say what it reads, not lanes' addresses"},
+    {"tcgen05", "matrix descriptors say what it reads, not lanes' addresses"},
+    {"st.async", "which of its words are merged on the way to another block is not known"},
+    {"red.async", "only red.shared::cluster is"},
+    {"st.bulk", "one thread starts it"},
+    {"multimem", "it goes to several GPUs"},
+    {"ldu", "write ld.global.nc, which is what is executed"},
+    {"tex", "the texture path was not measured"},
+    {"tld4", "the texture path was not measured"},
+    {"suld", "the surface path was not measured"},
+    {"sust", "the surface path was not measured"},
+    {"sured", "the surface path was not measured"},
+    {"prefetch", "prefetches were not measured"},
+    {"prefetchu", "prefetches were not measured"},
+    {"discard", "it moves no data"},
+    {"applypriority", "it moves no data"},
+    {"mapa", "it computes an address"},
+};
+
+static int begins_with(const char *text, size_t length, const char *words)
+{
+    const size_t size = strlen(words);
+
+    return length >= size && memcmp(text, words, size) == 0 && (length == size || text[size] == '.');
+}
+
+static enum wm_status refuse_opcode(struct wmi_parser *parser, const char *p, size_t length, size_t error_at)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        if (begins_with(p, length, refused[i].words))
+            return wmi_fail(parser, WM_E_UNSUPPORTED, p, "%s is not modelled: %s", refused[i].words, refused[i].why);
+    }
+    return wmi_fail(parser, WM_E_SYNTAX, p + error_at, "unknown opcode '%.*s'", length < 80 ? (int)length : 80, p);
+}
+
 static enum wm_status parse_opcode(struct wmi_parser *parser, const char **at)
 {
     const char *p = *at;
@@ -488,7 +534,7 @@ static enum wm_status parse_opcode(struct wmi_parser *parser, const char **at)
     if (status == WM_E_SYNTAX) {
         if (p[length] != ' ' && p[length] != '\t' && p[length] != '\n')
             return wmi_expected(parser, p + length, "an opcode");
-        return wmi_fail(parser, status, p + error_at, "unknown opcode '%.*s'", length < 80 ? (int)length : 80, p);
+        return refuse_opcode(parser, p, length, error_at);
     }
     if (status != WM_OK)
         return wmi_fail(parser, status, p, "no such width or combination: '%.*s'", length < 80 ? (int)length : 80, p);

@@ -277,6 +277,15 @@ enum wmi_sass_kind wmi_sass_decode(const char *text, size_t length, struct wm_op
 const struct wmi_opcode_slot *wmi_sass(struct wmi_parser *parser, const char *text, size_t length,
                                        struct wmi_opcode_slot *scratch);
 
+/* Whether an instruction that a trace lists without addresses moves data through L1 or shared memory all the same: in bulk,
+ * by descriptors, by coordinates. */
+int wmi_sass_moves_data(const char *text, size_t length);
+
+/* In a cluster's block a shared address has the block's number above the offset: leaves the offset. */
+#define WMI_CLUSTER_BLOCK_BYTES (UINT64_C(1) << 24)
+#define WMI_CLUSTER_BYTES       (UINT64_C(16) << 24)
+void wmi_sass_own_offsets(struct wm_access *access);
+
 /* Counts an instruction that is skipped because its opcode is not modelled. */
 void wmi_sass_unknown(struct wmi_parser *parser, const char *text, size_t length);
 

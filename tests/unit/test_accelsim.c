@@ -508,6 +508,79 @@ static void opcodes_that_are_not_modelled_are_counted(void **state)
     }
 }
 
+/* What moves data by descriptors or in bulk has no addresses in the trace, and a width of 0, as arithmetic has. */
+static void data_moved_without_addresses_is_counted(void **state)
+{
+    static const struct {
+        const char *opcode;
+        int moves_data;
+    } cases[] = {
+        {"UBLKCP.S.G", 1},  {"UBLKRED.S.S.ADD", 1},     {"UBLKPF.L2", 1},     {"UTMALDG.2D.MULTICAST", 1},
+        {"UTMASTG.2D", 1},  {"UTMAREDG.2D.ADD", 1},     {"UTMAPF.L2.2D", 1},  {"HGMMA.64x256x16.F32", 1},
+        {"QGMMA.64x8x32.F32.E4M3.E4M3", 1},             {"IGMMA.64x8x32.S8.S8", 1},
+        {"BGMMA.64x8x256.AND.POPC", 1},                 {"UTCHMMA.2CTA", 1},  {"SYNCS.ARRIVE.TRANS64.A1T0", 1},
+        {"SYNCS.PHASECHK.TRANS64.TRYWAIT", 1},          {"SYNCS.EXCH.64", 1}, {"ARRIVES.LDGSTSBAR.64.TRANSCNT", 1},
+        {"STAS.128", 1},    {"REDAS.ADD", 1},           {"LDGMC.E.ADD.32", 1}, {"TEX", 1},
+        {"TLD4.LZ", 1},     {"SUATOM.P.1D", 1},
+        {"HMMA.16816.F32", 0}, {"IMAD.MOV.U32", 0},     {"UTMACMDFLUSH", 0},  {"UIADD3", 0},
+        {"BAR.SYNC", 0},    {"R2UR", 0},                {"LDGDEPBAR", 0},     {"SHF.R.U32.HI", 0},
+        {"ARRIVE", 0},      {"TEXDEPBAR", 0},           {"FENCE.VIEW.ASYNC.S", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char line[256];
+        struct reading *reading;
+
+        snprintf(line, sizeof line, "0000 ffffffff 0 %s 0 0 0 ", cases[i].opcode);
+        reading = read_line(line);
+        assert_int_equal(reading->count, 0);
+        if (reading->notes.opcodes_unknown != (uint64_t)cases[i].moves_data)
+            fail_msg("%s", cases[i].opcode);
+        assert_int_equal(reading->notes.instructions_skipped, !cases[i].moves_data);
+        assert_string_equal(reading->notes.first_unknown, cases[i].moves_data ? cases[i].opcode : "");
+        free_reading(reading);
+    }
+}
+
+/* In a cluster a block's own shared addresses have its number in front. */
+static void own_offsets_in_a_cluster(void **state)
+{
+    struct reading *reading = read_line("0000 00000005 1 R1 LDS.64 1 R3 8 2 0x0000000003000400 8 ");
+
+    (void)state;
+    assert_string_equal(opcode_text(&nth(reading, 0)->opcode), "ld.shared.v2.b32");
+    assert_int_equal(nth(reading, 0)->address[0], 0x400);
+    assert_int_equal(nth(reading, 0)->address[2], 0x408);
+    free_reading(reading);
+}
+
+/* From sm_90 on other blocks' memory follows in the window of shared memory, and local memory lies elsewhere. */
+static void other_blocks_memory_is_not_modelled(void **state)
+{
+    static const char head[] = "-kernel name = k\n-shmem base_addr = 0x00007efb00000000\n"
+                               "-local mem base_addr = 0x00007efa00000000\n-accelsim tracer version = 4\n\n"
+                               "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 4\n";
+    static const char *const addresses[] = {"0x7efb01000400 4", "0x7efb0f000400 4", "0x7efb00000400 4", "0x7efb10000000 4"};
+    char text[1024];
+    size_t length = (size_t)snprintf(text, sizeof text, "%s", head);
+    struct reading *reading;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "0010 00000003 1 R1 LD.E 1 R2 4 1 %s \n", addresses[i]);
+    snprintf(text + length, sizeof text - length, "#END_TB\n");
+    reading = read_trace(text, strlen(text), WM_FORMAT_ACCELSIM);
+    assert_int_equal(reading->status, WM_END);
+    assert_int_equal(reading->count, 2);
+    assert_int_equal(reading->notes.opcodes_unknown, 2);
+    assert_string_equal(reading->notes.first_unknown, "LD.E");
+    assert_string_equal(opcode_text(&nth(reading, 0)->opcode), "ld.shared.b32");
+    assert_int_equal(nth(reading, 0)->address[0], 0x400);
+    assert_string_equal(opcode_text(&nth(reading, 1)->opcode), "ld.global.b32");
+    free_reading(reading);
+}
+
 /* Generic accesses are of the space in whose window they fall, and become offsets into it. */
 static void generic_addresses_are_resolved(void **state)
 {
@@ -817,6 +890,9 @@ int main(void)
         cmocka_unit_test(bad_instructions_are_refused_with_their_place),
         cmocka_unit_test(widths_and_spaces_come_from_the_opcode),
         cmocka_unit_test(opcodes_that_are_not_modelled_are_counted),
+        cmocka_unit_test(data_moved_without_addresses_is_counted),
+        cmocka_unit_test(own_offsets_in_a_cluster),
+        cmocka_unit_test(other_blocks_memory_is_not_modelled),
         cmocka_unit_test(generic_addresses_are_resolved),
         cmocka_unit_test(lanes_in_several_spaces_are_not_modelled),
         cmocka_unit_test(generic_stays_generic_without_windows),

@@ -228,6 +228,31 @@ static void spaces_and_unknown_opcodes(void **state)
     free_reading(reading);
 }
 
+/* In a cluster a block's shared addresses have its number in front; and copies' shared sides too. */
+static void own_offsets_in_a_cluster(void **state)
+{
+    static const char *const unknown[] = {"SYNCS.ARRIVE.TRANS64.A1T0", "STAS", "REDAS.ADD", "UBLKCP.S.G", "UTMALDG.2D",
+                                          "ARRIVES.LDGSTSBAR.64.ARVCNT"};
+    struct text text = {0};
+    struct reading *reading;
+
+    (void)state;
+    add_access(&text, 0, "LDS.64", 0x5000400, 8, UINT32_MAX);
+    add_access(&text, 0, "LDGSTS.E.128", 0x5000400, 16, UINT32_MAX);
+    add_access(&text, 0, "LDGSTS.E.128", 0x7f1000000000, 16, UINT32_MAX);
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+        add_access(&text, 0, unknown[i], 0x5000400, 8, 1);
+    reading = read_and_free(&text, WM_FORMAT_AUTO);
+    assert_int_equal(reading->status, WM_END);
+    assert_int_equal(reading->count, 2);
+    assert_int_equal(nth(reading, 0)->address[0], 0x400);
+    assert_int_equal(nth(reading, 0)->address[31], 0x400 + 31 * 8);
+    assert_int_equal(reading->notes.lines_skipped, 1);
+    assert_int_equal(reading->notes.opcodes_unknown, sizeof unknown / sizeof unknown[0]);
+    assert_string_equal(reading->notes.first_unknown, unknown[0]);
+    free_reading(reading);
+}
+
 /* Addresses need not be padded. */
 static void addresses_of_any_length(void **state)
 {
@@ -358,6 +383,7 @@ int main(void)
         cmocka_unit_test(accesses_find_their_launch),
         cmocka_unit_test(a_copy_is_its_global_side),
         cmocka_unit_test(spaces_and_unknown_opcodes),
+        cmocka_unit_test(own_offsets_in_a_cluster),
         cmocka_unit_test(addresses_of_any_length),
         cmocka_unit_test(a_broken_access_is_an_error),
         cmocka_unit_test(long_lines_are_skipped),

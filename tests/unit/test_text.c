@@ -32,6 +32,37 @@ static const struct wm_access *nth(const struct reading *reading, size_t i)
     return &reading->accesses[i].access;
 }
 
+/* Spaces of shared memory with PTX's qualifiers. */
+static void memory_of_a_cluster_has_opcodes_of_its_own(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *written;
+        unsigned space;
+    } cases[] = {
+        {"ld.shared::cluster.b32", "ld.shared::cluster.b32", WM_SHARED_CLUSTER},
+        {"st.shared::cluster.v4.f32", "st.shared::cluster.v4.f32", WM_SHARED_CLUSTER},
+        {"atom.shared::cluster.exch.b32", "atom.shared::cluster.exch.b32", WM_SHARED_CLUSTER},
+        {"red.shared::cluster.add.u32", "red.shared::cluster.add.u32", WM_SHARED_CLUSTER},
+        {"ld.shared::cta.v2.b32", "ld.shared.v2.b32", WM_SHARED},
+        {"atom.shared::cta.add.u32", "atom.shared.add.u32", WM_SHARED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        struct reading *reading;
+
+        snprintf(text, sizeof text, "wmt 1\n%s 00000003 [0x1000400,0x2000800]\n", cases[i].text);
+        reading = read_trace(text, strlen(text), WM_FORMAT_TEXT);
+        assert_int_equal(reading->status, WM_END);
+        assert_string_equal(opcode_text(&nth(reading, 0)->opcode), cases[i].written);
+        assert_int_equal(nth(reading, 0)->opcode.space, cases[i].space);
+        assert_int_equal(nth(reading, 0)->address[1], 0x2000800);
+        free_reading(reading);
+    }
+}
+
 static void sample_is_read_as_written(void **state)
 {
     struct reading *reading = read_trace(TEXT(sample));
@@ -250,6 +281,31 @@ static const struct bad bad_lines[] = {
     {"nop ffffffff 0x0", WM_E_SYNTAX, 1, "unknown opcode"},
     {"LDG.E ffffffff 0x0", WM_E_SYNTAX, 1, "unknown opcode"},
     {"ld.global.v8.b128 ffffffff 0x0", WM_E_RANGE, 1, "no such width"},
+    {"ld.shared::cluster.cg.b32 ffffffff 0x1000400", WM_E_RANGE, 1, "no such width or combination"},
+    {"ld.shared::ctx.b32 ffffffff 0x0", WM_E_SYNTAX, 4, "unknown opcode"},
+    /* instructions of PTX that move data, but not by lanes' addresses */
+    {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes 00000001 0x0 0x0", WM_E_UNSUPPORTED, 1,
+     "cp.async.bulk is not modelled: one thread"},
+    {"  cp.async.bulk.tensor.2d.shared::cluster.global 00000001 0x0 0x0", WM_E_UNSUPPORTED, 3,
+     "cp.async.bulk.tensor is not modelled"},
+    {"cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 00000001 0x0", WM_E_UNSUPPORTED, 1,
+     "cp.reduce.async.bulk is not modelled"},
+    {"wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 ffffffff 0x0", WM_E_UNSUPPORTED, 1,
+     "wgmma is not modelled: matrix descriptors"},
+    {"tcgen05.mma.cta_group::1.kind::f16 00000001 0x0", WM_E_UNSUPPORTED, 1, "tcgen05 is not modelled"},
+    {"mbarrier.arrive.shared::cta.b64 00000001 0x0", WM_E_UNSUPPORTED, 1, "mbarrier is not modelled"},
+    {"cp.async.mbarrier.arrive.noinc.shared.b64 ffffffff 0x0", WM_E_UNSUPPORTED, 1, "cp.async.mbarrier is not modelled"},
+    {"st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 ffffffff 0x0", WM_E_UNSUPPORTED, 1,
+     "st.async is not modelled"},
+    {"red.async.relaxed.cluster.shared::cluster.add.u32 ffffffff 0x0", WM_E_UNSUPPORTED, 1, "red.async is not modelled"},
+    {"multimem.ld_reduce.global.add.f32 ffffffff 0x0", WM_E_UNSUPPORTED, 1, "multimem is not modelled"},
+    {"tex.2d.v4.f32.f32 ffffffff 0x0", WM_E_UNSUPPORTED, 1, "tex is not modelled: the texture path"},
+    {"tld4.r.2d.v4.f32.f32 ffffffff 0x0", WM_E_UNSUPPORTED, 1, "tld4 is not modelled"},
+    {"sust.b.2d.b32.trap ffffffff 0x0", WM_E_UNSUPPORTED, 1, "sust is not modelled"},
+    {"prefetch.global.L1 ffffffff 0x0", WM_E_UNSUPPORTED, 1, "prefetch is not modelled"},
+    {"mapa.shared::cluster.u32 ffffffff 0x0", WM_E_UNSUPPORTED, 1, "mapa is not modelled"},
+    {"st.asynchronous ffffffff 0x0", WM_E_SYNTAX, 4, "unknown opcode"},
+    {"texture.b32 ffffffff 0x0", WM_E_SYNTAX, 1, "unknown opcode"},
     {"kernels x", WM_E_SYNTAX, 1, "unknown opcode"},
     {"wmt 1", WM_E_SYNTAX, 1, "unknown opcode"},
     /* mask */
@@ -575,6 +631,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sample_is_read_as_written),
+        cmocka_unit_test(memory_of_a_cluster_has_opcodes_of_its_own),
         cmocka_unit_test(lanes_of_sparse_masks),
         cmocka_unit_test(opcodes_come_back),
         cmocka_unit_test(names_may_be_anything),
