@@ -108,6 +108,9 @@ const struct wmi_rule wmi_rules[] = {
     FLAG("instruction.stmatrix", has_stmatrix, 0),
     FLAG("instruction.cp_async", has_cp_async, 0),
     FLAG("instruction.shared_cluster", has_cluster, 0),
+    NUMBER("gpu.sms", "SMs", 1, 1024, sms, 0),
+    NUMBER("gpu.clock", "MHz", 100, 10000, clock_mhz, 0),
+    NUMBER("gpu.dram", "GB/s", 1, 100000, dram_gb_per_s, 0),
 };
 
 const size_t wmi_rule_count = sizeof wmi_rules / sizeof wmi_rules[0];

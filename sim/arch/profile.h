@@ -77,6 +77,10 @@ struct wm_profile {
     uint32_t has_stmatrix;            /* instruction.stmatrix */
     uint32_t has_cp_async;            /* instruction.cp_async */
     uint32_t has_cluster;             /* instruction.shared_cluster: ld, st, atom, red on shared::cluster */
+    /* peak figures of one product, for what bounds a whole kernel; no count depends on them */
+    uint32_t sms;                     /* gpu.sms */
+    uint32_t clock_mhz;               /* gpu.clock: the highest clock of the SMs */
+    uint32_t dram_gb_per_s;           /* gpu.dram: 10^9 bytes a second */
 };
 
 /* struct wm_arch itself is private to profile.c; this is how the model sees it. */
