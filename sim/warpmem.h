@@ -516,6 +516,10 @@ enum wm_status wm_reader_open(const char *path, const struct wm_reader_options *
                               struct wm_diag *diag);
 
 /* The next access. What it points to lives until the next call on this reader. WM_END: there are no more; else a status
+/* The same of data[0 .. size-1], which must outlive the reader; its name in diag is "memory". */
+enum wm_status wm_reader_open_memory(const void *data, size_t size, const struct wm_reader_options *options,
+                                     wm_reader **out, struct wm_diag *diag);
+
  * of wm_reader_open() or WM_E_RANGE, after which every further call returns the same. */
 enum wm_status wm_reader_next(wm_reader *reader, struct wm_access *out, struct wm_diag *diag);
 

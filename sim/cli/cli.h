@@ -20,6 +20,7 @@ struct command {
 
 int run_sim(int argc, char **argv);
 int run_fix(int argc, char **argv);
+int run_explain(int argc, char **argv);
 int run_validate(int argc, char **argv);
 int run_archs(int argc, char **argv);
 int run_convert(int argc, char **argv);

@@ -14,6 +14,7 @@
 static const struct command commands[] = {
     {"sim", "simulate a trace of warp memory instructions; the main job", run_sim},
     {"fix", "look for changes that make a kernel's memory accesses cheaper", run_fix},
+    {"explain", "show one access lane by lane: banks, sectors, passes, and why", run_explain},
     {"validate", "compare recorded hardware counters with the model", run_validate},
     {"archs", "list the GPU profiles, and where their numbers come from", run_archs},
     {"convert", "write any trace as a text trace", run_convert},

@@ -78,13 +78,14 @@ struct flow {
     const struct canvas *canvas;
     size_t at; /* 0: nothing on the line yet */
     size_t indent;
+    size_t gap; /* between pieces */
 };
 
 static void flow_add(struct flow *flow, enum paint paint, const char *text)
 {
     const size_t length = strlen(text);
 
-    if (flow->at && flow->at + 1 + length > flow->canvas->columns) {
+    if (flow->at && flow->at + flow->gap + length > flow->canvas->columns) {
         buffer_putc(flow->canvas->out, '\n');
         flow->at = 0;
     }
@@ -92,8 +93,8 @@ static void flow_add(struct flow *flow, enum paint paint, const char *text)
         buffer_spaces(flow->canvas->out, flow->indent);
         flow->at = flow->indent;
     } else {
-        buffer_putc(flow->canvas->out, ' ');
-        flow->at++;
+        buffer_spaces(flow->canvas->out, flow->gap);
+        flow->at += flow->gap;
     }
     painted(flow->canvas, paint, text);
     flow->at += length;
@@ -118,7 +119,6 @@ static void add_count(struct canvas *canvas, struct flow *flow, const char *name
     buffer_printf(&canvas->scratch, "%s %s%u", name, picture_is_near(canvas->picture, counter) ? "~" : "", value);
     if (ideal >= 0)
         buffer_printf(&canvas->scratch, " (ideally %u)", least);
-    buffer_puts(&canvas->scratch, "  ");
     flow_add(flow, value > least ? CONFLICT : PLAIN, buffer_text(&canvas->scratch));
 }
 
@@ -126,9 +126,9 @@ static void head(struct canvas *canvas)
 {
     const struct picture *p = canvas->picture;
     const struct wm_anatomy *a = p->anatomy;
-    const int has_shared = a->path == WM_PATH_SHARED || a->path == WM_PATH_COPY || a->path == WM_PATH_NONE;
+    const int has_shared = a->path == WM_PATH_SHARED || a->path == WM_PATH_COPY || a->path == WM_PATH_FILL || a->path == WM_PATH_NONE;
     const int has_lines = a->requests > 0;
-    struct flow flow = {canvas, 0, 2};
+    struct flow flow = {canvas, 0, 2, 3};
     char opcode[WM_OPCODE_TEXT_SIZE];
 
     wm_opcode_format(&p->access->opcode, opcode);
@@ -163,8 +163,6 @@ static void head(struct canvas *canvas)
         add_count(canvas, &flow, "L2 requests", WM_L2_REQUESTS, -1);
         add_count(canvas, &flow, "L2 sectors", WM_L2_SECTORS, -1);
     }
-    while (flow.at && canvas->out->length && canvas->out->data[canvas->out->length - 1] == ' ')
-        canvas->out->length--;
     flow_end(&flow);
 }
 
@@ -238,7 +236,7 @@ static void pass_row(const struct canvas *canvas, const cell_row cells, const un
 
 static void ways_row(const struct canvas *canvas, const unsigned *ways, unsigned first, unsigned end, unsigned columns)
 {
-    buffer_puts(canvas->out, "ways");
+    buffer_puts(canvas->out, "sum ");
     for (unsigned bank = first; bank < end; bank++) {
         if (ways[bank])
             number_in(canvas, ways[bank], columns, ways[bank] > 1 ? CONFLICT : FAINT, ' ');
@@ -280,7 +278,7 @@ static void conflict(struct canvas *canvas, const struct wm_phase *phase, enum p
                      unsigned bank, unsigned last)
 {
     const int by_lane = !canvas->picture->anatomy->words_merge;
-    struct flow flow = {canvas, 0, 4};
+    struct flow flow = {canvas, 0, 4, 1};
     struct buffer *text = &canvas->scratch;
     unsigned ways = picture_bank_ways(phase, cells, bank), said = 0;
 
@@ -299,7 +297,7 @@ static void conflict(struct canvas *canvas, const struct wm_phase *phase, enum p
             continue;
         buffer_clear(text);
         picture_lanes_named(lanes, text);
-        buffer_printf(text, " 0x%llx%s",
+        buffer_printf(text, " at 0x%llx%s",
                       (unsigned long long)picture_word(canvas->picture, phase, side, picture_first_lane(lanes), bank),
                       ++said < ways ? "," : "");
         flow_add(&flow, PLAIN, buffer_text(text));
@@ -384,7 +382,7 @@ static void banks(struct canvas *canvas)
 /* "tag wavefront 1: lanes 0-7, 1 pass: 0-7", or "...: 0 | 1 | 2" */
 static void phase_passes(struct canvas *canvas, const struct wm_phase *phase)
 {
-    struct flow flow = {canvas, 0, 2};
+    struct flow flow = {canvas, 0, 2, 1};
     struct buffer *text = &canvas->scratch;
 
     buffer_clear(text);
@@ -542,7 +540,7 @@ static void starred(struct canvas *canvas, uint32_t line, uint32_t sectors)
     struct buffer *text = &canvas->scratch;
 
     for (unsigned s = 0; s < WM_ANATOMY_SECTORS; s++) {
-        struct flow flow = {canvas, 0, 4};
+        struct flow flow = {canvas, 0, 4, 1};
 
         if (!(sectors >> s & 1))
             continue;
@@ -737,8 +735,6 @@ static void doubts(struct canvas *canvas)
         unsigned bit;
         const char *text;
     } known[] = {
-        {WM_UNSURE_ORDER, "in which order a bank serves its words is not measured: they are shown in the order of lanes. No "
-                          "count depends on it."},
         {WM_UNSURE_GROUPS, "which tag wavefronts of this store share data wavefronts depends on what the access does not "
                            "say; one possibility is shown."},
         {WM_UNSURE_DATA, "the rule for these data wavefronts is near, not exact."},
@@ -746,6 +742,9 @@ static void doubts(struct canvas *canvas)
         {WM_UNSURE_L2, "what is merged on the way to L2 depends on timing."},
     };
 
+    if (canvas->picture->anatomy->unsure & WM_UNSURE_ORDER)
+        heading(canvas, "Order:", "which of a bank's words goes first is not measured; they are shown in the order of lanes. No "
+                                  "count depends on it.");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (canvas->picture->anatomy->unsure & known[i].bit)
             heading(canvas, "Not exact:", known[i].text);
@@ -759,7 +758,10 @@ static void body(struct canvas *canvas)
     switch (a->path) {
     case WM_PATH_NONE: heading(canvas, "No lane is active:", "the instruction is issued, and that is all."); break;
     case WM_PATH_UNSEEN: heading(canvas, "Not counted:", "this is served by another cache than L1."); break;
-    case WM_PATH_FILL: heading(canvas, "Zero fill:", "nothing is read; zeros are written into shared memory."); break;
+    case WM_PATH_FILL:
+        heading(canvas, "Zero fill:", "nothing is read; zeros are written into shared memory.");
+        banks(canvas);
+        break;
     case WM_PATH_SHARED: banks(canvas); break;
     case WM_PATH_BYPASS: bypass(canvas); break;
     case WM_PATH_COPY:

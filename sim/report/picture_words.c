@@ -37,6 +37,7 @@ static unsigned rule_keys(const struct picture *p, const char *keys[KEYS_MOST], 
 
     switch (p->anatomy->path) {
     case WM_PATH_NONE: add_key(keys, &count, "lsu.predicated_off_wavefronts"); break;
+    case WM_PATH_FILL: add_key(keys, &count, by_width("shared.phase_lanes_", width, text)); break;
     case WM_PATH_SHARED:
         if (opcode->operation == WM_LDMATRIX || opcode->operation == WM_STMATRIX) {
             add_key(keys, &count,
@@ -315,11 +316,11 @@ static void sectors(const struct picture *p, struct buffer *out)
     buffer_printf(out, " asks for %u sector%s", c->sectors, plural(c->sectors));
     if (c->sectors > c->sectors_ideal)
         buffer_printf(out, " where %u would hold its bytes", c->sectors_ideal);
-    buffer_printf(out, ", in %u line%s: of %u B fetched it uses %u (%u %%)", c->lines, plural(c->lines), sum.fetched,
-                  sum.used, sum.fetched ? sum.used * 100 / sum.fetched : 0);
-    if (c->sectors <= c->sectors_ideal)
-        buffer_puts(out, ": as few as can be");
-    buffer_puts(out, ".");
+    else
+        buffer_puts(out, ", as few as can be");
+    buffer_printf(out, ", in %u line%s: of %u B fetched it uses %u (%.*f %%).", c->lines, plural(c->lines), sum.fetched,
+                  sum.used, sum.fetched && sum.used * 100 % sum.fetched ? 1 : 0,
+                  sum.fetched ? sum.used * 100.0 / sum.fetched : 0.0);
 }
 
 static void tag_stage(const struct picture *p, struct buffer *out)
@@ -422,9 +423,9 @@ void picture_words(const wm_arch *arch, const struct wm_access *access, const st
         buffer_puts(out, " is served by another cache than L1 and costs none of what is counted here.");
         break;
     case WM_PATH_FILL:
-        subject(&p, out);
-        buffer_puts(out, " reads nothing: it fills shared memory with zeros. It makes no request; what the filling costs "
-                         "was not measured.");
+        shared(&p, out);
+        buffer_puts(out, " It reads nothing and makes no request: it fills shared memory with zeros, which costs what a store "
+                         "there does.");
         break;
     case WM_PATH_SHARED: shared(&p, out); break;
     case WM_PATH_ATOMIC: atomic(&p, out); break;
@@ -436,8 +437,7 @@ void picture_words(const wm_arch *arch, const struct wm_access *access, const st
         data_stage(&p, out);
         break;
     }
-    if (p.anatomy->path != WM_PATH_FILL)
-        provenance(&p, out);
+    provenance(&p, out);
     cycles(&p, out);
 done:
     picture_close(&p);

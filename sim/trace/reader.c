@@ -741,6 +741,14 @@ enum wm_status wmi_reader_open_memory(const void *data, size_t size, const struc
     return status == WM_OK ? open_stream(stream, NULL, options, chunk_bytes, out, diag) : status;
 }
 
+enum wm_status wm_reader_open_memory(const void *data, size_t size, const struct wm_reader_options *options,
+                                     wm_reader **out, struct wm_diag *diag)
+{
+    if ((size && !data) || !out || !are_valid(options))
+        return wmi_diag_set(diag, WM_E_ARGUMENT, "", 0, 0, "a NULL pointer, or an unknown option");
+    return wmi_reader_open_memory(data, size, options, WMI_CHUNK_BYTES, out, diag);
+}
+
 enum wm_status wm_reader_open_expressions(const struct wm_expressions *input, const struct wm_reader_options *options,
                                           wm_reader **out, struct wm_diag *diag)
 {

@@ -1,0 +1,640 @@
+/* warpmem explain: one access, lane by lane. */
+#include "config.h"
+
+#include "cli.h"
+#include "expression.h"
+#include "launch.h"
+#include "message.h"
+#include "output.h"
+#include "picture.h"
+#include "progress.h"
+#include "report.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define COMMAND "explain"
+
+static const char help[] =
+    "Usage: warpmem explain [OPTION]... ACCESS\n"
+    "       warpmem explain [OPTION]... FILE\n"
+    "       warpmem explain --block X[,Y[,Z]] --decl DECLARATION... [OPTION]... EXPRESSION\n"
+    "Show one warp's access lane by lane: which lanes meet in which bank, in the order of phases and passes; which sectors\n"
+    "of which lines are fetched, and what of them is used; tag banks; and why, in words. ACCESS is written as in a text\n"
+    "trace: opcode, mask, addresses. Of FILE, a trace or the source of a CUDA C kernel (FILE.cu), the access that wastes\n"
+    "most is shown, unless it is said which; '-' is standard input.\n"
+    "\n"
+    "  --index N          access number N of the file, counted from 0 as by `warpmem sim --by access'\n"
+    "  --line [FILE:]N    the worst access of this source line\n"
+    "  --nth N            not the worst, but number N of those that fit, counted from 0\n"
+    "  --opcode OPCODE    only accesses whose opcode begins with these parts, as ld.shared\n"
+    "  --kernel REGEX     only kernels whose name matches; of a source: the kernel to run\n"
+    "  --arch NAME        the GPU: sm_70, sm_75, sm_80 (A100), sm_86, sm_89, sm_90 (H100, H200), sm_100, sm_120\n"
+    "                     (default: sm_90, the one whose counters this model was checked against)\n"
+    "  --arch-file FILE   the GPU, from a profile of your own\n"
+    "  --l1 miss|hit      what the lines of loads meet in L1 (default: miss)\n"
+    "  --color WHEN       auto, always or never (default: auto: where the output is a terminal)\n"
+    "  -o, --output FILE  draw it, as FILE.svg, FILE.png or FILE.pdf says, instead of printing it\n"
+    "  --help             this text\n"
+    "\n" EXPRESSION_HELP "\n" LAUNCH_HELP
+    "\n"
+    "Example: a column of a tile of 32 floats, 32 ways of conflict:\n"
+    "  warpmem explain 'ld.shared.b32 ffffffff 0+128'\n"
+    "Example: the same from its expression, drawn:\n"
+    "  warpmem explain --block 32,32 --decl '__shared__ float tile[32][32]' 'tile[threadIdx.x][threadIdx.y]' -o tile.svg\n"
+    "Example: what a line of a kernel does at its worst:\n"
+    "  warpmem explain transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024 --line 19\n";
+
+enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+struct options {
+    const char *arch;
+    const char *arch_file;
+    const char *kernel;
+    const char *opcode;
+    const char *line_file; /* NULL: of any file */
+    unsigned long line;    /* 0: any */
+    unsigned long index;
+    unsigned long nth;
+    int has_index;
+    int has_nth;
+    enum wm_l1 l1;
+    enum colour colour;
+    const char *output;
+    enum picture_format format;
+    struct launch_options launch;
+    struct expression_options expression;
+    int is_expression;
+    const char *file; /* NULL: an access or an expression */
+    struct buffer access; /* "wmt 1" and the access */
+};
+
+/* The access to show. Its strings are kept in place. */
+struct chosen {
+    struct wm_access access;
+    struct wm_counts counts;
+    struct wm_kernel kernel;
+    uint64_t index;  /* in the file */
+    uint64_t fitted; /* accesses that fit */
+    int is_chosen;
+    struct buffer place;
+};
+
+struct run {
+    const struct options *options;
+    wm_arch *arch;
+    regex_t kernel;
+    int has_kernel;
+    wm_reader *reader;
+    struct chosen chosen;
+    struct output *output;
+    struct buffer buffer;
+};
+
+/* ------------------------------------------------------------------------------------------------------------- options */
+
+static int parse_colour(const char *text, enum colour *out)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *out = (enum colour)i;
+            return 1;
+        }
+    }
+    usage_error(COMMAND, "'%s' is not known: --color takes auto, always or never", text);
+    return 0;
+}
+
+/* "19" or "FILE:19": cuts the text in two. */
+static int parse_line(char *text, struct options *out)
+{
+    char *colon = strrchr(text, ':');
+
+    if (colon && colon != text) {
+        *colon = '\0';
+        out->line_file = text;
+        text = colon + 1;
+    }
+    return parse_number(COMMAND, "--line", text, 1, UINT32_MAX, &out->line);
+}
+
+/* Whether something is an access in the syntax of a text trace rather than the name of a file. */
+static int is_access(const char *text)
+{
+    static const char *const operations[] = {"ld.", "st.", "atom.", "red.", "ldmatrix", "stmatrix", "cp.async"};
+
+    if (strcmp(text, "-") == 0 || access(text, F_OK) == 0)
+        return 0;
+    if (strpbrk(text, " \t"))
+        return 1;
+    for (unsigned i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (strncmp(text, operations[i], strlen(operations[i])) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* The access as a trace; its parts may be operands of their own. -1: go on; else the exit status. */
+static int take_access(char **operands, int count, struct options *out)
+{
+    buffer_puts(&out->access, "wmt 1\n");
+    for (int i = 0; i < count; i++) {
+        if (strpbrk(operands[i], "\r\n"))
+            return usage_error(COMMAND, "an access is one line");
+        if (i)
+            buffer_putc(&out->access, ' ');
+        buffer_puts(&out->access, operands[i]);
+    }
+    buffer_putc(&out->access, '\n');
+    if (out->access.failed) {
+        complain("out of memory");
+        return EXIT_BAD;
+    }
+    return -1;
+}
+
+/* The first option that chooses among the accesses of a file; NULL: none was given. */
+static const char *choosing_option(const struct options *options)
+{
+    return options->has_index ? "--index"
+           : options->line    ? "--line"
+           : options->has_nth ? "--nth"
+           : options->opcode  ? "--opcode"
+           : options->kernel  ? "--kernel"
+                              : NULL;
+}
+
+static int take_expressions(char **operands, int count, struct options *out)
+{
+    for (int i = 0; i < count; i++) {
+        if (!expression_operand(operands[i], &out->expression))
+            return EXIT_BAD;
+    }
+    if (!out->expression.n_expressions)
+        return usage_error(COMMAND, "an expression is missing");
+    if (out->line || out->kernel)
+        return usage_error(COMMAND, "%s is for files, and expressions are given", out->line ? "--line" : "--kernel");
+    return -1;
+}
+
+/* -1: go on; else the exit status. */
+static int take_operands(char **operands, int count, struct options *out)
+{
+    const struct launch_options *launch = &out->launch;
+
+    if (out->has_index && (out->line || out->has_nth || out->opcode))
+        return usage_error(COMMAND, "--index and %s exclude each other",
+                           out->line ? "--line" : out->has_nth ? "--nth" : "--opcode");
+    out->is_expression = out->expression.n_expressions || out->expression.n_declarations;
+    if (out->is_expression)
+        return take_expressions(operands, count, out);
+    if (count == 0)
+        return usage_error(COMMAND, "an access, a file or an expression is missing");
+    if (out->expression.first)
+        return usage_error(COMMAND, "%s is for expressions: --decl says what they use", out->expression.first);
+    if (is_access(operands[0])) {
+        if (launch->first || choosing_option(out))
+            return usage_error(COMMAND, "%s is for files, and an access is given",
+                               launch->first ? launch->first : choosing_option(out));
+        return take_access(operands, count, out);
+    }
+    if (count > 1)
+        return usage_error(COMMAND, "there is more than one file");
+    out->file = operands[0];
+    return -1;
+}
+
+/* What can only be said once all options are there. -1: go on; else the exit status. */
+static int check_options(struct options *out)
+{
+    out->launch.launch.kernel = out->kernel;
+    if (out->arch && out->arch_file)
+        return usage_error(COMMAND, "--arch and --arch-file exclude each other");
+    if (!out->output)
+        return -1;
+    if (!picture_format_by_name(out->output, &out->format))
+        return usage_error(COMMAND, "'%s' is no picture: -o takes FILE.svg, FILE.png or FILE.pdf", out->output);
+    if (!picture_is_available()) {
+        complain("this build draws nothing: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run configure "
+                 "and make again");
+        return EXIT_BAD;
+    }
+    return -1;
+}
+
+/* -1: go on; else the exit status. */
+static int parse_options(int argc, char **argv, struct options *out)
+{
+    enum { OPTION_INDEX = 256, OPTION_LINE, OPTION_NTH, OPTION_OPCODE, OPTION_KERNEL, OPTION_ARCH, OPTION_ARCH_FILE,
+           OPTION_L1, OPTION_COLOUR, OPTION_HELP };
+    static const struct option names[] = {
+        {"index", required_argument, NULL, OPTION_INDEX},   {"line", required_argument, NULL, OPTION_LINE},
+        {"nth", required_argument, NULL, OPTION_NTH},       {"opcode", required_argument, NULL, OPTION_OPCODE},
+        {"kernel", required_argument, NULL, OPTION_KERNEL}, {"arch", required_argument, NULL, OPTION_ARCH},
+        {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
+        {"l1", required_argument, NULL, OPTION_L1},         {"color", required_argument, NULL, OPTION_COLOUR},
+        {"output", required_argument, NULL, 'o'},           {"help", no_argument, NULL, OPTION_HELP},
+        EXPRESSION_OPTIONS,                                 LAUNCH_OPTIONS,
+        {NULL, 0, NULL, 0},
+    };
+    int option, status, is_good = 1;
+
+    *out = (struct options){.l1 = WM_L1_MISS};
+    while (is_good && (option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
+        switch (option) {
+        case OPTION_INDEX:
+            out->has_index = 1;
+            is_good = parse_number(COMMAND, "--index", optarg, 0, LONG_MAX, &out->index);
+            break;
+        case OPTION_NTH:
+            out->has_nth = 1;
+            is_good = parse_number(COMMAND, "--nth", optarg, 0, LONG_MAX, &out->nth);
+            break;
+        case OPTION_LINE: is_good = parse_line(optarg, out); break;
+        case OPTION_OPCODE: out->opcode = optarg; break;
+        case OPTION_KERNEL: out->kernel = optarg; break;
+        case OPTION_ARCH: out->arch = optarg; break;
+        case OPTION_ARCH_FILE: out->arch_file = optarg; break;
+        case OPTION_L1: is_good = parse_l1(COMMAND, optarg, &out->l1); break;
+        case OPTION_COLOUR: is_good = parse_colour(optarg, &out->colour); break;
+        case 'o': out->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
+        case OPTION_HELP: return print_help(help);
+        default:
+            if (option >= OPTION_DECL && option < OPTION_EXPRESSION_END) {
+                if (!expression_option(option, optarg, &out->expression))
+                    return EXIT_BAD;
+            } else if (option >= OPTION_GRID && option < OPTION_LAUNCH_END) {
+                is_good = launch_option(COMMAND, option, optarg, &out->launch);
+            } else {
+                return usage_hint(COMMAND);
+            }
+        }
+    }
+    if (!is_good)
+        return EXIT_USAGE;
+    status = take_operands(argv + optind, argc - optind, out);
+    return status < 0 ? check_options(out) : status;
+}
+
+/* Compiles --kernel. -1: go on; else the exit status. */
+static int compile_kernel(const char *text, struct run *run)
+{
+    char reason[256];
+    int error = regcomp(&run->kernel, text, REG_EXTENDED | REG_NOSUB);
+
+    if (error) {
+        regerror(error, &run->kernel, reason, sizeof reason);
+        return usage_error(COMMAND, "--kernel '%s' is not a regular expression: %s", text, reason);
+    }
+    run->has_kernel = 1;
+    return -1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- reading */
+
+static int is_given_access(const struct run *run)
+{
+    return !run->options->file && !run->options->is_expression;
+}
+
+static int say_diag(const struct run *run, struct wm_diag *diag)
+{
+    if (is_given_access(run)) { /* the line before is ours */
+        strcpy(diag->file, "access");
+        diag->line = diag->line > 1 ? diag->line - 1 : diag->line;
+    }
+    if (diag->file[0] || !run->options->file)
+        complain_about(diag);
+    else
+        complain("%s: %s", run->options->file, diag->text);
+    return 0;
+}
+
+/* 0: it cannot be read, and that has been said; so below. */
+static int open_input(struct run *run)
+{
+    const struct options *options = run->options;
+    const struct launch_options *launch = &options->launch;
+    struct wm_reader_options reader_options = {WM_FORMAT_AUTO, options->l1, launch->is_given ? &launch->launch : NULL};
+    struct wm_diag diag;
+    enum wm_status status;
+
+    memset(&diag, 0, sizeof diag);
+    if (options->is_expression) {
+        status = expression_open(&options->expression, &launch->launch, options->l1, &run->reader, &diag);
+    } else if (options->file) {
+        status = wm_reader_open(options->file, &reader_options, &run->reader, &diag);
+    } else {
+        reader_options.format = WM_FORMAT_TEXT;
+        status = wm_reader_open_memory(options->access.data, options->access.length, &reader_options, &run->reader, &diag);
+    }
+    if (!status && options->file && launch_refuses(launch, run->reader, options->file, &diag))
+        status = diag.status;
+    return status ? say_diag(run, &diag) : 1;
+}
+
+static int matches_file(const char *file, const char *wanted)
+{
+    const char *name;
+
+    if (!file)
+        return 0;
+    name = strrchr(file, '/');
+    return strcmp(file, wanted) == 0 || (name && strcmp(name + 1, wanted) == 0);
+}
+
+static int fits(const struct run *run, const struct wm_access *access)
+{
+    const struct options *options = run->options;
+    char opcode[WM_OPCODE_TEXT_SIZE];
+    const size_t length = options->opcode ? strlen(options->opcode) : 0;
+
+    if (options->line && access->line != options->line)
+        return 0;
+    if (options->line_file && !matches_file(access->file ? access->file : access->kernel->source, options->line_file))
+        return 0;
+    if (options->opcode) {
+        wm_opcode_format(&access->opcode, opcode);
+        if (strncmp(opcode, options->opcode, length) != 0 || (opcode[length] && opcode[length] != '.'))
+            return 0;
+    }
+    return !run->has_kernel || wm_reader_format(run->reader) == WM_FORMAT_CUDA ||
+           regexec(&run->kernel, access->kernel->name, 0, NULL, 0) == 0;
+}
+
+/* Whether a wastes more than b: as tallies choose the worst access of a row. */
+static int is_worse(const struct wm_access *access_a, const struct wm_counts *a, const struct wm_access *access_b,
+                    const struct wm_counts *b)
+{
+    const uint32_t waste_a = a->sectors - a->sectors_ideal + a->shared_wavefronts - a->shared_wavefronts_ideal;
+    const uint32_t waste_b = b->sectors - b->sectors_ideal + b->shared_wavefronts - b->shared_wavefronts_ideal;
+    const uint32_t passes_a = a->tag_wavefronts + a->lsu_wavefronts + a->shared_wavefronts;
+    const uint32_t passes_b = b->tag_wavefronts + b->lsu_wavefronts + b->shared_wavefronts;
+
+    if (waste_a != waste_b)
+        return (int32_t)(waste_a - waste_b) > 0;
+    if (passes_a != passes_b)
+        return passes_a > passes_b;
+    return __builtin_popcount(access_a->mask) > __builtin_popcount(access_b->mask);
+}
+
+/* Kernel, source line, block and warp of an access. */
+static void add_place(const struct wm_access *access, struct buffer *out)
+{
+    if (access->kernel && access->kernel->name[0]) {
+        buffer_puts(out, ", kernel ");
+        table_name(access->kernel->name, out);
+    }
+    if (access->line) {
+        struct buffer line = {0};
+
+        report_line(access->file ? access->file : access->kernel ? access->kernel->source : NULL, access->line, &line);
+        buffer_puts(out, ", ");
+        table_name(buffer_text(&line), out);
+        buffer_free(&line);
+    } else if (access->pc != WM_NO_PC) {
+        buffer_puts(out, ", pc ");
+        report_pc(access->pc, out);
+    }
+    buffer_printf(out, ", block %u,%u,%u, warp %u", access->block[0], access->block[1], access->block[2], access->warp);
+    if (access->count > 1)
+        buffer_printf(out, ", executed %llu times in a row", (unsigned long long)access->count);
+}
+
+static void choose(struct run *run, const struct wm_access *access, const struct wm_counts *counts, uint64_t index)
+{
+    struct chosen *chosen = &run->chosen;
+
+    chosen->access = *access;
+    chosen->counts = *counts;
+    chosen->index = index;
+    chosen->is_chosen = 1;
+    buffer_clear(&chosen->place);
+    add_place(access, &chosen->place);
+    chosen->access.kernel = NULL;
+    chosen->access.file = NULL;
+}
+
+/* Looks at an access. 0: it is wrong. */
+static int take(struct run *run, const struct wm_access *access, uint64_t index)
+{
+    const struct options *options = run->options;
+    struct chosen *chosen = &run->chosen;
+    struct wm_counts counts;
+    struct wm_diag diag;
+
+    if (options->has_index ? index != options->index : !fits(run, access))
+        return 1;
+    chosen->fitted++;
+    if (options->has_nth && chosen->fitted - 1 != options->nth)
+        return 1;
+    memset(&diag, 0, sizeof diag);
+    if (wm_model(run->arch, access, &counts) != WM_OK) {
+        wm_reader_place(run->reader, &diag);
+        wm_access_check(run->arch, access, &diag);
+        return say_diag(run, &diag);
+    }
+    if (!chosen->is_chosen || is_worse(access, &counts, &chosen->access, &chosen->counts))
+        choose(run, access, &counts, index);
+    return 1;
+}
+
+/* Whether nothing behind this access can matter. */
+static int is_enough(const struct run *run)
+{
+    return run->chosen.is_chosen && (run->options->has_index || run->options->has_nth) && !run->options->launch.dump_count;
+}
+
+static int nothing_fits(const struct run *run, uint64_t accesses)
+{
+    const struct options *options = run->options;
+    const char *name = options->file ? options->file : options->is_expression ? "expression" : "access";
+
+    if (options->has_index)
+        complain("%s: there is no access %lu: it has %llu", name, options->index, (unsigned long long)accesses);
+    else if (options->has_nth && run->chosen.fitted)
+        complain("%s: there is no access %lu of those that fit: there are %llu", name, options->nth,
+                 (unsigned long long)run->chosen.fitted);
+    else if (accesses == 0)
+        complain("%s: there is no memory instruction in it", name);
+    else
+        complain("%s: none of its %llu access%s fits %s", name, (unsigned long long)accesses, accesses == 1 ? "" : "es",
+                 choosing_option(options));
+    return 0;
+}
+
+static int find_access(struct run *run)
+{
+    const struct options *options = run->options;
+    struct wm_reader_notes notes;
+    struct wm_access access;
+    struct wm_diag diag;
+    enum wm_status status;
+    uint64_t consumed, total, index = 0;
+
+    memset(&diag, 0, sizeof diag);
+    progress_start();
+    for (; (status = wm_reader_next(run->reader, &access, &diag)) == WM_OK; index++) {
+        if (!take(run, &access, index))
+            return 0;
+        if (is_enough(run))
+            break;
+        if (index % 16384 == 0) {
+            wm_reader_progress(run->reader, &consumed, &total);
+            progress_update(options->file ? options->file : "expression", 0, 1, consumed, total);
+        }
+    }
+    progress_stop();
+    if (status && status != WM_END)
+        return say_diag(run, &diag);
+    if (!run->chosen.is_chosen)
+        return nothing_fits(run, index);
+    if (!options->file)
+        return 1;
+    wm_reader_notes(run->reader, &notes);
+    warn_notes(options->file, &notes);
+    return launch_finish(&options->launch, run->reader) == 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- writing */
+
+static int wants_colour(const struct options *options)
+{
+    const char *terminal = getenv("TERM");
+    const char *refusal = getenv("NO_COLOR");
+
+    if (options->colour != COLOUR_AUTO)
+        return options->colour == COLOUR_ALWAYS;
+    return isatty(STDOUT_FILENO) && (!refusal || !*refusal) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+static unsigned columns(void)
+{
+    const char *text = getenv("COLUMNS");
+    struct winsize size;
+    unsigned long wanted = text ? strtoul(text, NULL, 10) : 0;
+
+    if (!wanted && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+        wanted = size.ws_col;
+    if (!wanted || wanted > 100)
+        return 100;
+    return wanted < 80 ? 80 : (unsigned)wanted;
+}
+
+/* Text wrapped at blanks. */
+static void wrap(const char *text, size_t width, struct buffer *out)
+{
+    size_t at = 0;
+
+    while (*text) {
+        const size_t word = strcspn(text, " ");
+
+        if (at && at + 1 + word > width) {
+            buffer_putc(out, '\n');
+            at = 0;
+        } else if (at) {
+            buffer_putc(out, ' ');
+            at++;
+        }
+        buffer_add(out, text, word);
+        at += word;
+        text += word + strspn(text + word, " ");
+    }
+    buffer_putc(out, '\n');
+}
+
+/* Where the access stands in a file, and how it was chosen. */
+static void add_origin(const struct run *run, size_t width, struct buffer *out)
+{
+    const struct chosen *chosen = &run->chosen;
+    const struct options *options = run->options;
+    struct buffer text = {0};
+    struct buffer place = chosen->place;
+
+    if (is_given_access(run))
+        return;
+    if (options->file)
+        table_name(strcmp(options->file, "-") == 0 ? "standard input" : options->file, &text);
+    else
+        buffer_puts(&text, "expression");
+    buffer_printf(&text, ": access %llu", (unsigned long long)chosen->index);
+    buffer_puts(&text, buffer_text(&place));
+    if (!options->has_index && !options->has_nth && chosen->fitted > 1)
+        buffer_printf(&text, "; the worst of %llu", (unsigned long long)chosen->fitted);
+    wrap(buffer_text(&text), width, out);
+    buffer_putc(out, '\n');
+    if (text.failed)
+        out->failed = text.failed;
+    buffer_free(&text);
+}
+
+static void add_text(struct run *run)
+{
+    const struct picture_style style = {wants_colour(run->options), columns()};
+    struct buffer words = {0};
+
+    add_origin(run, style.columns, &run->buffer);
+    picture_text(run->arch, &run->chosen.access, &run->chosen.counts, &style, &run->buffer);
+    picture_words(run->arch, &run->chosen.access, &run->chosen.counts, &words);
+    buffer_putc(&run->buffer, '\n');
+    wrap(buffer_text(&words), style.columns, &run->buffer);
+    if (words.failed)
+        run->buffer.failed = words.failed;
+    buffer_free(&words);
+}
+
+static int write_all(struct run *run)
+{
+    const struct options *options = run->options;
+
+    if (!options->output) {
+        add_text(run);
+    } else if (!picture_draw(run->arch, &run->chosen.access, &run->chosen.counts, options->format, &run->buffer)) {
+        complain("the picture could not be drawn: out of memory, or cairo failed");
+        return 0;
+    }
+    if (run->buffer.failed) {
+        complain("out of memory");
+        return 0;
+    }
+    return output_open(options->output, &run->output) == 0 &&
+           output_write(run->output, run->buffer.data, run->buffer.length) == 0 && output_commit(run->output) == 0;
+}
+
+int run_explain(int argc, char **argv)
+{
+    struct options options;
+    struct run run = {.options = &options};
+    int status = parse_options(argc, argv, &options);
+
+    if (status < 0 && options.kernel)
+        status = compile_kernel(options.kernel, &run);
+    if (status >= 0)
+        goto done;
+    status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);
+    if (status)
+        goto done;
+    status = EXIT_BAD;
+    if (open_input(&run) && find_access(&run) && write_all(&run))
+        status = EXIT_SUCCESS;
+done:
+    progress_stop();
+    wm_reader_close(run.reader);
+    buffer_free(&run.buffer);
+    buffer_free(&run.chosen.place);
+    output_close(run.output);
+    wm_arch_close(run.arch);
+    if (run.has_kernel)
+        regfree(&run.kernel);
+    buffer_free(&options.access);
+    launch_free(&options.launch);
+    expression_free(&options.expression);
+    return status;
+}
