@@ -15,6 +15,8 @@
 #define ONCE_TENTHS 15u
 /* Lines that are named. */
 #define WORST_LINES 3u
+/* The step that asks how many sectors could go. */
+#define COALESCED 1u
 
 struct walk {
     const wm_arch *arch;
@@ -22,6 +24,7 @@ struct walk {
     const struct sites *sites;
     struct path *path;
     size_t n; /* steps so far */
+    int is_at_dram; /* DRAM is busy longer than the pipe */
 };
 
 static struct path_step *next_step(struct walk *walk, const char *question)
@@ -412,7 +415,8 @@ static void which_roof(struct walk *walk)
     table_count((uint64_t)(dram + 0.5), 0, &now->seen);
     buffer_printf(&now->seen, " SM cycles at %s GB/s (%s), if nothing of it is in L2 and each is moved once", bandwidth.value,
                   bandwidth.reference);
-    if (dram > sites->total.cycles)
+    walk->is_at_dram = dram > sites->total.cycles;
+    if (walk->is_at_dram)
         buffer_puts(&now->next, "DRAM is the roof: only fewer bytes help (smaller types, reuse across kernels)");
     else
         buffer_puts(&now->next, "the pipe is the roof: fewer or wider instructions, and fewer passes, help");
@@ -432,17 +436,22 @@ static void what_remains(struct walk *walk)
         said = 1;
         answer(now, 0);
     }
+    if (said && walk->is_at_dram && walk->path->steps[COALESCED].answer != PATH_NO) {
+        buffer_puts(&now->next, "but the bytes that DRAM moves stay: expect little of it");
+        return;
+    }
     if (said) {
         buffer_puts(&now->next, "change that, the advice with the lowest number first, and simulate again");
         return;
     }
     buffer_puts(&now->seen, "nothing that the addresses decide: the accesses are at their roof");
+    buffer_puts(&now->next, walk->is_at_dram ? "fewer bytes; else " : "");
     buffer_puts(&now->next, "latency, occupancy and arithmetic, which are not in the accesses: a profiler");
 }
 
 enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice, struct path *out)
 {
-    struct walk walk = {arch, advice, &advice->sites, out, 0};
+    struct walk walk = {arch, advice, &advice->sites, out, 0, 0};
 
     memset(out, 0, sizeof *out);
     out->left_out = advice->left_out;
