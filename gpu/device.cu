@@ -278,12 +278,14 @@ int gpu_wait(struct gpu *gpu, char message[GPU_MESSAGE_SIZE])
     return error ? fail(error, "a launch failed", message) : 0;
 }
 
-int gpu_cycles(struct gpu *gpu, int instruction, const struct gpu_record *record, unsigned warps, double *cycles,
-               char message[GPU_MESSAGE_SIZE])
+int gpu_cycles(struct gpu *gpu, int instruction, const struct gpu_record *record, int is_miss, double *latency,
+               double *throughput, char message[GPU_MESSAGE_SIZE])
 {
     const enum kernel_space space = kernels[instruction].space;
     const int is_shared = space == KERNEL_IN_shared || space == KERNEL_IN_copy;
+    const unsigned top_bit = (unsigned)__builtin_ctzll(gpu->info.buffer | gpu->info.buffer_bytes);
 
     gpu->parameters->record[0] = *record;
-    return gpu_time(instruction, gpu->parameters, is_shared ? (int)gpu->info.shared_bytes : 0, warps, cycles, message);
+    return gpu_time(instruction, gpu->parameters, is_shared ? (int)gpu->info.shared_bytes : 0, top_bit, is_miss, latency,
+                    throughput, message);
 }

@@ -48,6 +48,9 @@ static __device__ __forceinline__ void pause(uint32_t cycles, uint32_t dependenc
     pause(p.pause, x, p.zero);                                                                                         \
     }
 
+// Only active lanes go.
+#define GO "@go "
+
 // One instruction on operand: %0 to %3 results, %4 address, %5 value, %6 wide value, %8 shared address of a copy.
 #define RUN(text, constraint, address, destination)                                                                    \
     asm volatile("{ .reg .pred go; setp.ne.u32 go, %7, 0; " text " }"                                                  \

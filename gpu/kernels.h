@@ -30,27 +30,28 @@ extern
 #endif
 const struct kernel kernels[]; /* a NULL name ends them */
 
+/* Whoever takes the PTX says in GO what stands before the instruction itself: a predicate, or nothing. */
 #define LOADS(space, id, dotted)                                                                                       \
-    INSTRUCTION(space, ld_##id##_1, "ld." dotted ".1", 0, "@go ld" LOAD_##id ".u8 %0, [%4];")                          \
-    INSTRUCTION(space, ld_##id##_2, "ld." dotted ".2", 0, "@go ld" LOAD_##id ".u16 %0, [%4];")                         \
-    INSTRUCTION(space, ld_##id##_4, "ld." dotted ".4", 0, "@go ld" LOAD_##id ".u32 %0, [%4];")                         \
-    INSTRUCTION(space, ld_##id##_8, "ld." dotted ".8", 0, "@go ld" LOAD_##id ".v2.u32 {%0, %1}, [%4];")                \
-    INSTRUCTION(space, ld_##id##_16, "ld." dotted ".16", 0, "@go ld" LOAD_##id ".v4.u32 {%0, %1, %2, %3}, [%4];")
+    INSTRUCTION(space, ld_##id##_1, "ld." dotted ".1", 0, GO "ld" LOAD_##id ".u8 %0, [%4];")                           \
+    INSTRUCTION(space, ld_##id##_2, "ld." dotted ".2", 0, GO "ld" LOAD_##id ".u16 %0, [%4];")                          \
+    INSTRUCTION(space, ld_##id##_4, "ld." dotted ".4", 0, GO "ld" LOAD_##id ".u32 %0, [%4];")                          \
+    INSTRUCTION(space, ld_##id##_8, "ld." dotted ".8", 0, GO "ld" LOAD_##id ".v2.u32 {%0, %1}, [%4];")                 \
+    INSTRUCTION(space, ld_##id##_16, "ld." dotted ".16", 0, GO "ld" LOAD_##id ".v4.u32 {%0, %1, %2, %3}, [%4];")
 
 /* Wider ones are no single instruction: the compiler makes several of them. */
 #define CONST_LOADS                                                                                                    \
-    INSTRUCTION(const, ld_const_1, "ld.const.1", 0, "@go ld.const.u8 %0, [%4];")                                       \
-    INSTRUCTION(const, ld_const_2, "ld.const.2", 0, "@go ld.const.u16 %0, [%4];")                                      \
-    INSTRUCTION(const, ld_const_4, "ld.const.4", 0, "@go ld.const.u32 %0, [%4];")                                      \
+    INSTRUCTION(const, ld_const_1, "ld.const.1", 0, GO "ld.const.u8 %0, [%4];")                                        \
+    INSTRUCTION(const, ld_const_2, "ld.const.2", 0, GO "ld.const.u16 %0, [%4];")                                       \
+    INSTRUCTION(const, ld_const_4, "ld.const.4", 0, GO "ld.const.u32 %0, [%4];")                                       \
     INSTRUCTION(const, ld_const_8, "ld.const.8", 0,                                                                    \
-                ".reg .b64 old; mov.b64 old, {%0, %1}; @go ld.const.b64 old, [%4]; mov.b64 {%0, %1}, old;")
+                ".reg .b64 old; mov.b64 old, {%0, %1}; " GO "ld.const.b64 old, [%4]; mov.b64 {%0, %1}, old;")
 
 #define STORES(space, id, dotted)                                                                                      \
-    INSTRUCTION(space, st_##id##_1, "st." dotted ".1", 0, "@go st" STORE_##id ".u8 [%4], %5;")                         \
-    INSTRUCTION(space, st_##id##_2, "st." dotted ".2", 0, "@go st" STORE_##id ".u16 [%4], %5;")                        \
-    INSTRUCTION(space, st_##id##_4, "st." dotted ".4", 0, "@go st" STORE_##id ".u32 [%4], %5;")                        \
-    INSTRUCTION(space, st_##id##_8, "st." dotted ".8", 0, "@go st" STORE_##id ".v2.u32 [%4], {%5, %5};")               \
-    INSTRUCTION(space, st_##id##_16, "st." dotted ".16", 0, "@go st" STORE_##id ".v4.u32 [%4], {%5, %5, %5, %5};")
+    INSTRUCTION(space, st_##id##_1, "st." dotted ".1", 0, GO "st" STORE_##id ".u8 [%4], %5;")                          \
+    INSTRUCTION(space, st_##id##_2, "st." dotted ".2", 0, GO "st" STORE_##id ".u16 [%4], %5;")                         \
+    INSTRUCTION(space, st_##id##_4, "st." dotted ".4", 0, GO "st" STORE_##id ".u32 [%4], %5;")                         \
+    INSTRUCTION(space, st_##id##_8, "st." dotted ".8", 0, GO "st" STORE_##id ".v2.u32 [%4], {%5, %5};")                \
+    INSTRUCTION(space, st_##id##_16, "st." dotted ".16", 0, GO "st" STORE_##id ".v4.u32 [%4], {%5, %5, %5, %5};")
 
 #define LOAD_global    ".global"
 #define LOAD_global_ca ".global.ca"
@@ -74,31 +75,31 @@ const struct kernel kernels[]; /* a NULL name ends them */
 /* Atomics: of 4 and 8 bytes. A type that PTX wants in a register of its own kind is moved there first. */
 #define ATOM_4(space, op, type, tail)                                                                                  \
     INSTRUCTION(space, atom_##space##_##op##_##type, "atom." #space "." #op "." #type, 0,                              \
-                "@go atom." #space "." #op "." #type " %0, [%4], %5" tail ";")
+                GO "atom." #space "." #op "." #type " %0, [%4], %5" tail ";")
 #define ATOM_8(space, op, type, tail)                                                                                  \
     INSTRUCTION(space, atom_##space##_##op##_##type, "atom." #space "." #op "." #type, 0,                              \
-                ".reg .b64 old; mov.b64 old, {%0, %1}; @go atom." #space "." #op "." #type " old, [%4], %6" tail      \
+                ".reg .b64 old; mov.b64 old, {%0, %1}; " GO "atom." #space "." #op "." #type " old, [%4], %6" tail     \
                 "; mov.b64 {%0, %1}, old;")
 #define ATOM_F32(space)                                                                                                \
     INSTRUCTION(space, atom_##space##_add_f32, "atom." #space ".add.f32", 0,                                           \
-                ".reg .f32 f, old; mov.b32 f, %5; mov.b32 old, %0; @go atom." #space                                   \
+                ".reg .f32 f, old; mov.b32 f, %5; mov.b32 old, %0; " GO "atom." #space                                 \
                 ".add.f32 old, [%4], f; mov.b32 %0, old;")
 #define ATOM_F64(space)                                                                                                \
     INSTRUCTION(space, atom_##space##_add_f64, "atom." #space ".add.f64", 0,                                           \
-                ".reg .f64 f, old; mov.b64 f, %6; mov.b64 old, {%0, %1}; @go atom." #space                            \
+                ".reg .f64 f, old; mov.b64 f, %6; mov.b64 old, {%0, %1}; " GO "atom." #space                           \
                 ".add.f64 old, [%4], f; mov.b64 {%0, %1}, old;")
 #define RED_4(space, op, type)                                                                                         \
     INSTRUCTION(space, red_##space##_##op##_##type, "red." #space "." #op "." #type, 0,                                \
-                "@go red." #space "." #op "." #type " [%4], %5;")
+                GO "red." #space "." #op "." #type " [%4], %5;")
 #define RED_8(space, op, type)                                                                                         \
     INSTRUCTION(space, red_##space##_##op##_##type, "red." #space "." #op "." #type, 0,                                \
-                "@go red." #space "." #op "." #type " [%4], %6;")
+                GO "red." #space "." #op "." #type " [%4], %6;")
 #define RED_F32(space)                                                                                                 \
     INSTRUCTION(space, red_##space##_add_f32, "red." #space ".add.f32", 0,                                             \
-                ".reg .f32 f; mov.b32 f, %5; @go red." #space ".add.f32 [%4], f;")
+                ".reg .f32 f; mov.b32 f, %5; " GO "red." #space ".add.f32 [%4], f;")
 #define RED_F64(space)                                                                                                 \
     INSTRUCTION(space, red_##space##_add_f64, "red." #space ".add.f64", 0,                                             \
-                ".reg .f64 f; mov.b64 f, %6; @go red." #space ".add.f64 [%4], f;")
+                ".reg .f64 f; mov.b64 f, %6; " GO "red." #space ".add.f64 [%4], f;")
 
 #define ATOMICS_4(space)                                                                                               \
     ATOM_4(space, add, u32, "") ATOM_4(space, min, u32, "") ATOM_4(space, min, s32, "") ATOM_4(space, max, u32, "")    \
@@ -143,14 +144,14 @@ const struct kernel kernels[]; /* a NULL name ends them */
     MATRIX_##direction(count, , "", registers) MATRIX_##direction(count, _trans, ".trans", registers)
 #define MATRIX_ld(count, id, trans, registers)                                                                         \
     INSTRUCTION(shared, ldmatrix_x##count##id, "ldmatrix.x" #count trans, 75,                                          \
-                "@go ldmatrix.sync.aligned.m8n8.x" #count trans ".shared.b16 {" registers "}, [%4];")
+                GO "ldmatrix.sync.aligned.m8n8.x" #count trans ".shared.b16 {" registers "}, [%4];")
 #define MATRIX_st(count, id, trans, registers)                                                                         \
     INSTRUCTION(shared, stmatrix_x##count##id, "stmatrix.x" #count trans, 90,                                          \
-                "@go stmatrix.sync.aligned.m8n8.x" #count trans ".shared.b16 [%4], {" registers "};")
+                GO "stmatrix.sync.aligned.m8n8.x" #count trans ".shared.b16 [%4], {" registers "};")
 
 #define COPY(level, bytes)                                                                                             \
     INSTRUCTION(copy, cp_async_##level##_##bytes, "cp.async." #level "." #bytes, 80,                                   \
-                "@go cp.async." #level ".shared.global [%8], [%4], " #bytes ";")
+                GO "cp.async." #level ".shared.global [%8], [%4], " #bytes ";")
 /* They bring lines into L1, as all others on the same space can, and do no more. */
 #define WARMERS                                                                                                        \
     INSTRUCTION(global, warm_global, "", 0, "") INSTRUCTION(local, warm_local, "", 0, "")                              \

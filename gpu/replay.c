@@ -35,6 +35,8 @@ static const char help[] =
     "  --device N         the GPU, by number (default: 0)\n"
     "  --buffer MIB       the size of the buffer that global accesses are moved into (default: 4096, or what fits)\n"
     "  --l1 miss|hit      what loads meet in L1: nothing (default), or their lines, which are loaded first\n"
+    "  --cycles-l1 miss|hit   where --serve is asked for cycles: each repetition on lines of its own, or (default) on\n"
+    "                     the same lines\n"
     "  --list             print what the GPU is and which instructions can be replayed on it\n"
     "  --serve            work for `warpmem validate --live': requests on standard input\n"
     "  --help             this text\n"
@@ -42,7 +44,7 @@ static const char help[] =
 
 struct options {
     uint64_t random, seed, buffer_bytes;
-    int device, is_serving, is_listing, is_warm;
+    int device, is_serving, is_listing, is_warm, times_misses;
     char **files;
     int file_count;
 };
@@ -61,6 +63,7 @@ struct replay {
     enum wm_counter columns[WM_COUNTERS];
     unsigned column_count;
     int is_warm; /* accesses shall hit L1 */
+    int times_misses; /* where cycles are taken, they shall not */
     struct launch *launches;
     size_t launch_count;
     uint64_t (*empty)[WM_COUNTERS]; /* by instruction: what a launch without records counts */
@@ -97,6 +100,7 @@ static int open_replay(const struct options *options, struct replay *replay)
         .launches = options->is_warm ? LAUNCHES / 2 : LAUNCHES,
     };
     replay->is_warm = options->is_warm;
+    replay->times_misses = options->times_misses;
     replay->empty = calloc(GPU_INSTRUCTIONS, sizeof *replay->empty);
     replay->has_empty = calloc(GPU_INSTRUCTIONS, 1);
     replay->launches = calloc(LAUNCHES, sizeof *replay->launches);
@@ -248,6 +252,7 @@ static void print_info(const struct replay *replay)
     if (info->driver_text[0])
         printf("driver = %s\n", info->driver_text);
     printf("devices = %d\nl1 = %s\n", info->devices, replay->is_warm ? "hit" : "miss");
+    printf("cycles_l1 = %s\ncycles_1_warp = latency\n", replay->times_misses ? "miss" : "hit");
     printf("driver_cuda = %d.%d\ncuda = %d.%d\n", info->driver / 1000, info->driver % 1000 / 10, info->runtime / 1000,
            info->runtime % 1000 / 10);
     printf("buffer = 0x%llx\nbuffer_bytes = %llu\nshared_bytes = %u\nlocal_bytes = %u\nconst_bytes = %u\n",
@@ -355,8 +360,7 @@ static int answer_cycles(struct replay *replay, const char *name, char **line, s
     if (getline(line, size, stdin) <= 0)
         return say(replay, "a request ends in the middle");
     if (read_record(replay, instruction, *line, &record) != 0 ||
-        gpu_cycles(replay->gpu, instruction, &record, 1, &one, replay->message) != 0 ||
-        gpu_cycles(replay->gpu, instruction, &record, 32, &full, replay->message) != 0)
+        gpu_cycles(replay->gpu, instruction, &record, replay->times_misses, &one, &full, replay->message) != 0)
         return -1;
     printf("%.3f %.3f\n", one, full);
     return fflush(stdout);
@@ -568,11 +572,12 @@ static int number(const char *text, uint64_t most, uint64_t *out)
 /* -1: go on; else the exit status. */
 static int parse(int argc, char **argv, struct options *out)
 {
-    enum { RANDOM = 256, SEED, DEVICE, BUFFER, L1, LIST, SERVE, HELP, RELEASE };
+    enum { RANDOM = 256, SEED, DEVICE, BUFFER, L1, CYCLES, LIST, SERVE, HELP, RELEASE };
     static const struct option names[] = {
         {"random", required_argument, NULL, RANDOM}, {"seed", required_argument, NULL, SEED},
         {"device", required_argument, NULL, DEVICE}, {"buffer", required_argument, NULL, BUFFER},
-        {"l1", required_argument, NULL, L1},         {"list", no_argument, NULL, LIST},
+        {"l1", required_argument, NULL, L1},         {"cycles-l1", required_argument, NULL, CYCLES},
+        {"list", no_argument, NULL, LIST},
         {"serve", no_argument, NULL, SERVE},         {"help", no_argument, NULL, HELP},
         {"version", no_argument, NULL, RELEASE},     {NULL, 0, NULL, 0},
     };
@@ -603,6 +608,11 @@ static int parse(int argc, char **argv, struct options *out)
         case L1:
             out->is_warm = strcmp(optarg, "hit") == 0;
             if (!out->is_warm && strcmp(optarg, "miss") != 0)
+                return usage("neither miss nor hit: ", optarg);
+            break;
+        case CYCLES:
+            out->times_misses = strcmp(optarg, "miss") == 0;
+            if (!out->times_misses && strcmp(optarg, "hit") != 0)
                 return usage("neither miss nor hit: ", optarg);
             break;
         case LIST: out->is_listing = 1; break;

@@ -120,10 +120,11 @@ static enum wm_status start(const char *program, const struct wire_options *opti
 {
     char device[16], buffer[32];
     char name[] = PROGRAM, serve[] = "--serve", device_option[] = "--device", buffer_option[] = "--buffer";
-    char l1_option[] = "--l1", miss[] = "miss", hit[] = "hit";
+    char l1_option[] = "--l1", cycles_option[] = "--cycles-l1", miss[] = "miss", hit[] = "hit";
     char *arguments[] = {name,      serve, device_option,
                          device,    buffer_option, buffer,
-                         l1_option, options->l1 == WM_L1_HIT ? hit : miss, NULL};
+                         l1_option, options->l1 == WM_L1_HIT ? hit : miss, cycles_option,
+                         options->misses_timed ? miss : hit, NULL};
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     posix_spawn_file_actions_t actions;
     int error = 0;

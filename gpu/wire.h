@@ -4,7 +4,8 @@
  * `launch INSTRUCTION COUNT` and COUNT lines `MASK VALUE...`, in hex, a value for each active lane (plan_lane); then
  * `go`. The answer is a line of numbers for each launch, in the order of the key `counters`, constants of the method
  * subtracted, then `done`; or `error TEXT`, after which warpmem-replay ends. `cycles INSTRUCTION` and one line of a
- * record are answered by two numbers: cycles per instruction with 1 and with 32 warps. */
+ * record are answered by two numbers: cycles until the result can be used (0: it has none), and cycles per instruction with 32
+ * warps (0: not measured). */
 #ifndef WIRE_H
 #define WIRE_H
 
@@ -27,6 +28,7 @@ struct wire_options {
     unsigned device;
     uint64_t buffer_bytes; /* 0: as warpmem-replay likes */
     enum wm_l1 l1;         /* WM_L1_HIT: each access has its lines brought into L1 first, which is not counted */
+    int misses_timed;      /* where cycles are taken, repetitions are on lines of their own; else on the same lines */
 };
 
 /* Where warpmem-replay is: the environment's WARPMEM_REPLAY, or beside this program, or where it was installed. To be
@@ -44,7 +46,7 @@ const char *wire_get(const struct wire *wire, const char *key);
  * why. */
 const struct plan_device *wire_device(const struct wire *wire);
 
-/* Cycles per instruction of a moved access. */
+/* Cycles of a moved access: until its result can be used, with one warp, and of each with 32 warps; 0: no such. */
 enum wm_status wire_cycles(struct wire *wire, const char *instruction, const struct wm_access *access,
                            double *one_warp, double *full_block, struct wm_diag *diag);
 void wire_close(struct wire *wire);
