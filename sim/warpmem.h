@@ -203,7 +203,8 @@ struct wm_access {
     uint32_t block[3];          /* block index of the warp */
     uint32_t warp;              /* number of the warp in its block, or the hardware's slot, as the trace says */
     uint32_t l1;                /* enum wm_l1 */
-    uint32_t zero_fill;         /* cp.async: 1: its source size is 0: shared memory is filled with zeros, nothing is read */
+    uint32_t zero_fill;         /* cp.async: 1: its source size is 0: shared memory is filled with zeros, nothing is read. One
+                                   that copies in some lanes and fills in others is two accesses, as hardware counts it */
     uint32_t shared_address[WM_LANES]; /* cp.async: destination, an offset into shared memory; else ignored */
 };
 
@@ -367,7 +368,7 @@ enum wm_path {
     WM_PATH_ATOMIC = 4, /* in passes to the atomic units: each pass is a tag wavefront */
     WM_PATH_COPY = 5,   /* cp.async through L1 */
     WM_PATH_BYPASS = 6, /* cp.async past L1: no phases */
-    WM_PATH_FILL = 7    /* cp.async that reads nothing: zeros into shared memory */
+    WM_PATH_FILL = 7    /* cp.async that reads nothing: zeros into shared memory, in phases as a store there */
 };
 
 /* What an anatomy cannot tell exactly: bits of wm_anatomy.unsure. */
@@ -515,11 +516,11 @@ typedef struct wm_reader wm_reader;
 enum wm_status wm_reader_open(const char *path, const struct wm_reader_options *options, wm_reader **out,
                               struct wm_diag *diag);
 
-/* The next access. What it points to lives until the next call on this reader. WM_END: there are no more; else a status
 /* The same of data[0 .. size-1], which must outlive the reader; its name in diag is "memory". */
 enum wm_status wm_reader_open_memory(const void *data, size_t size, const struct wm_reader_options *options,
                                      wm_reader **out, struct wm_diag *diag);
 
+/* The next access. What it points to lives until the next call on this reader. WM_END: there are no more; else a status
  * of wm_reader_open() or WM_E_RANGE, after which every further call returns the same. */
 enum wm_status wm_reader_next(wm_reader *reader, struct wm_access *out, struct wm_diag *diag);
 

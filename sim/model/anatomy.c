@@ -407,10 +407,6 @@ static void cut_copy(const struct cut *cut)
     struct wmi_lines lines;
     unsigned wavefronts;
 
-    if (cut->access->zero_fill) {
-        out->path = WM_PATH_FILL;
-        return;
-    }
     out->requests = 1;
     wmi_lines_of(cut->profile, cut->access->address, out->lanes, out->request_bytes, out->phase_lanes, &lines);
     wavefronts = wmi_copy_wavefronts(cut->profile, cut->access, &lines, of_lane);
@@ -476,6 +472,10 @@ enum wm_status wm_explain(const wm_arch *arch, const struct wm_access *access, s
         wmi_cluster_move(cut.profile, access, &moved);
         cut.access = &moved;
     }
+    if (access->opcode.operation == WM_CP_ASYNC && access->zero_fill) {
+        wmi_fill_store(access, &moved);
+        cut.access = &moved;
+    }
     start(&cut);
     switch (wmi_path(cut.profile, access)) {
     case WM_PATH_NONE:
@@ -485,7 +485,14 @@ enum wm_status wm_explain(const wm_arch *arch, const struct wm_access *access, s
     case WM_PATH_UNSEEN: out->path = WM_PATH_UNSEEN; return WM_OK;
     case WM_PATH_SHARED: cut_shared(&cut); break;
     case WM_PATH_ATOMIC: cut_atomic(&cut); break;
-    case WM_PATH_COPY: cut_copy(&cut); break;
+    case WM_PATH_COPY:
+        if (!access->zero_fill) {
+            cut_copy(&cut);
+            break;
+        }
+        cut_shared(&cut);
+        out->path = WM_PATH_FILL;
+        break;
     default: cut_l1(&cut); break;
     }
     doubt_local(&cut, &counts);

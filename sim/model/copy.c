@@ -348,6 +348,17 @@ static void past_l1(const struct wm_profile *profile, const struct wm_access *ac
     out->inexact |= bypass.inexact;
 }
 
+void wmi_fill_store(const struct wm_access *access, struct wm_access *store)
+{
+    *store = *access;
+    store->opcode.operation = WM_ST;
+    store->opcode.space = WM_SHARED;
+    store->opcode.cache = WM_CACHE_NONE;
+    store->zero_fill = 0;
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        store->address[lane] = access->shared_address[lane];
+}
+
 void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
     const unsigned width = access->opcode.width_bytes;
@@ -355,8 +366,11 @@ void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, 
     struct wmi_lines lines;
     unsigned wavefronts;
 
-    if (access->zero_fill) { /* no request; what filling shared memory costs was not measured */
-        out->inexact |= 1U << WM_SHARED_WAVEFRONTS | 1U << WM_BANK_CONFLICTS | 1U << WM_WAYS;
+    if (access->zero_fill) {
+        struct wm_access store;
+
+        wmi_fill_store(access, &store);
+        wmi_shared(profile, &store, out);
         return;
     }
     wmi_lines_of(profile, access->address, access->mask, width, profile->phase_lanes[wmi_log2(width)], &lines);

@@ -256,6 +256,8 @@ void wmi_global(const struct wm_profile *profile, const struct wm_access *access
 void wmi_local(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_copy(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
+/* What a copy that reads nothing is to shared memory: a store of zeros. */
+void wmi_fill_store(const struct wm_access *access, struct wm_access *store);
 
 /* log2 of line and sector size in the fast paths. */
 #define WMI_LINE_SHIFT 7U
