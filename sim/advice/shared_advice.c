@@ -425,6 +425,8 @@ enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kerne
         status = look_for(&search, SHARED_XOR, shared_find_xor);
     if (!status && options->allow_thread_map)
         status = look_for(&search, SHARED_THREADS, shared_find_threads);
+    if (!status && out->results[SHARED_PAD].cost.excess && out->results[SHARED_XOR].cost.excess)
+        status = shared_find_reason(&search);
 done:
     free(search.touches);
     return status;

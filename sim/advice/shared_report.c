@@ -8,10 +8,15 @@
 #include <string.h>
 
 #define INDENT 4
-#define LINE_WIDTH 20
-#define OPCODE_WIDTH 22
+#define MOST_PLACE_WIDTH 32
 #define EXECUTED_WIDTH 10
 #define EACH_WIDTH 10
+
+/* Of the columns of text, with a blank behind each. */
+struct widths {
+    size_t place;
+    size_t opcode;
+};
 
 /* Statically allocated shared memory ends there: CUDA C++ Programming Guide, "Shared Memory" of each compute capability. */
 #define MOST_STATIC_BYTES (UINT64_C(48) << 10)
@@ -33,33 +38,51 @@ static void say_place(const struct shared_line *line, struct buffer *out)
 
 /* ---------------------------------------------------------------------------------------------------------------- lines */
 
+static void find_widths(const struct shared_advice *advice, struct widths *out)
+{
+    struct buffer place = {0};
+
+    *out = (struct widths){sizeof "line or pc", sizeof "opcode"};
+    for (size_t i = 0; i < advice->n_lines; i++) {
+        char opcode[WM_OPCODE_TEXT_SIZE];
+        const size_t length = wm_opcode_format(&advice->lines[i].opcode, opcode) + 1;
+
+        buffer_clear(&place);
+        say_place(&advice->lines[i], &place);
+        if (place.length + 1 > out->place)
+            out->place = place.length + 1;
+        if (length > out->opcode)
+            out->opcode = length;
+    }
+    if (out->place > MOST_PLACE_WIDTH)
+        out->place = MOST_PLACE_WIDTH;
+    buffer_free(&place);
+}
+
 /* The end of a longer label is what tells it from others. */
-static void add_place(const struct shared_line *line, struct buffer *out)
+static void add_place(const struct shared_line *line, size_t width, struct buffer *out)
 {
     struct buffer text = {0};
-    const char *place;
     size_t length;
 
     say_place(line, &text);
-    place = buffer_text(&text);
-    length = strlen(place);
-    if (length >= LINE_WIDTH) {
+    length = text.length;
+    if (length >= width) {
         buffer_puts(out, "...");
-        buffer_puts(out, place + length - (LINE_WIDTH - 4));
-        buffer_putc(out, ' ');
+        table_text(buffer_text(&text) + length - (width - 4), width - 3, out);
     } else {
-        table_text(place, LINE_WIDTH, out);
+        table_text(buffer_text(&text), width, out);
     }
     if (text.failed)
         out->failed = text.failed;
     buffer_free(&text);
 }
 
-static void add_heading(const struct shared_advice *advice, struct buffer *out)
+static void add_heading(const struct shared_advice *advice, const struct widths *widths, struct buffer *out)
 {
     buffer_spaces(out, INDENT);
-    table_text("line or pc", LINE_WIDTH, out);
-    table_text("opcode", OPCODE_WIDTH, out);
+    table_text("line or pc", widths->place, out);
+    table_text("opcode", widths->opcode, out);
     buffer_printf(out, "%*s%*s%*s", EXECUTED_WIDTH, "executed", EACH_WIDTH, "wavefr.", EACH_WIDTH, "ideal");
     for (int c = 0; c < SHARED_CHOICES; c++) {
         if (advice->results[c].is_found)
@@ -68,14 +91,15 @@ static void add_heading(const struct shared_advice *advice, struct buffer *out)
     buffer_putc(out, '\n');
 }
 
-static void add_line(const struct shared_advice *advice, const struct shared_line *line, struct buffer *out)
+static void add_line(const struct shared_advice *advice, const struct shared_line *line, const struct widths *widths,
+                     struct buffer *out)
 {
     char opcode[WM_OPCODE_TEXT_SIZE] = "";
 
     wm_opcode_format(&line->opcode, opcode);
     buffer_spaces(out, INDENT);
-    add_place(line, out);
-    table_text(opcode, OPCODE_WIDTH, out);
+    add_place(line, widths->place, out);
+    table_text(opcode, widths->opcode, out);
     table_count(line->executed, EXECUTED_WIDTH, out);
     table_ratio(line->now, line->executed, EACH_WIDTH, out);
     table_ratio(line->floor, line->executed, EACH_WIDTH, out);
@@ -89,10 +113,12 @@ static void add_line(const struct shared_advice *advice, const struct shared_lin
 static void add_lines(const struct shared_advice *advice, struct buffer *out)
 {
     int has_past_l1 = 0, has_held_up = 0;
+    struct widths widths;
 
-    add_heading(advice, out);
+    find_widths(advice, &widths);
+    add_heading(advice, &widths, out);
     for (size_t i = 0; i < advice->n_lines; i++) {
-        add_line(advice, &advice->lines[i], out);
+        add_line(advice, &advice->lines[i], &widths, out);
         has_past_l1 |= advice->lines[i].is_past_l1;
         has_held_up |= advice->lines[i].is_held_up;
     }
@@ -173,27 +199,31 @@ static void say_kind(const struct shared_advice *advice, enum shared_choice choi
 
 static void say_cost(const struct shared_advice *advice, const struct shared_result *result, struct buffer *out)
 {
+    const uint64_t excess = result->cost.excess, tags = result->cost.tags;
+
+    buffer_puts(out, "; ");
     if (result->is_perfect) {
-        buffer_puts(out, "; every access at its ideal");
+        buffer_puts(out, "every access at its ideal");
         return;
     }
-    buffer_puts(out, "; of the ");
-    if (advice->now.excess) {
+    if (excess == 0) {
+        buffer_puts(out, "no wavefront above the ideal");
+    } else {
+        table_count(excess, 0, out);
+        buffer_puts(out, " of ");
         table_count(advice->now.excess, 0, out);
-        buffer_puts(out, " wavefronts above the ideal ");
-        table_count(result->cost.excess, 0, out);
-        buffer_printf(out, " %s left", result->cost.excess == 1 ? "is" : "are");
+        buffer_printf(out, " wavefronts above the ideal %s left", excess == 1 ? "is" : "are");
     }
-    if (advice->now.excess && (advice->now.tags || result->cost.tags))
-        buffer_puts(out, ", and of the ");
-    if (advice->now.tags || result->cost.tags) {
+    if (tags > advice->now.tags) {
+        buffer_puts(out, ", but ");
+        table_count(tags - advice->now.tags, 0, out);
+        buffer_puts(out, " tag wavefronts more: rows no longer begin at multiples of 128 bytes");
+    } else if (tags) {
+        buffer_puts(out, ", and ");
+        table_count(tags, 0, out);
+        buffer_puts(out, " of ");
         table_count(advice->now.tags, 0, out);
-        buffer_puts(out, " tag wavefronts above it ");
-        table_count(result->cost.tags, 0, out);
-        if (result->cost.tags > advice->now.tags)
-            buffer_puts(out, " come out");
-        else
-            buffer_printf(out, " %s left", result->cost.tags == 1 ? "is" : "are");
+        buffer_printf(out, " tag wavefronts %s", tags == 1 ? "is" : "are");
     }
 }
 
@@ -202,7 +232,7 @@ static void say_search(const struct shared_advice *advice, enum shared_choice ch
 {
     const struct shared_result *result = &advice->results[choice];
 
-    if (result->is_perfect)
+    if (result->cost.excess == 0)
         return;
     if (choice == SHARED_XOR && result->is_proven)
         buffer_puts(out, "; no XOR of index bits, and no other linear map of them, does better: all were searched");
@@ -330,7 +360,7 @@ static void add_title(const struct shared_advice *advice, struct buffer *out)
     else if (!is_any_found(advice))
         buffer_puts(&text, "nothing better was found");
     else
-        buffer_printf(&text, "found by %zu accesses that differ, each simulated", advice->n_accesses);
+        buffer_printf(&text, "%zu different accesses, simulated in each layout", advice->n_accesses);
     buffer_puts(out, "  ");
     table_wrapped(buffer_text(&text), 0, INDENT, out);
     if (text.failed)

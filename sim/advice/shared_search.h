@@ -59,6 +59,9 @@ enum wm_status shared_find_pad(struct shared_search *search, struct shared_resul
 enum wm_status shared_find_xor(struct shared_search *search, struct shared_result *result);
 enum wm_status shared_find_threads(struct shared_search *search, struct shared_result *result);
 
+/* Sets the advice's reason, where there is one. */
+enum wm_status shared_find_reason(struct shared_search *search);
+
 /* Phases of all accesses, for xor_search(). *is_exact: what they cost is what the model says. */
 enum wm_status shared_phases(const struct shared_search *search, unsigned granule_bytes, struct xor_problem *out,
                              int *is_exact);

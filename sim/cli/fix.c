@@ -523,24 +523,28 @@ static int write_shared(struct answer *answer)
 static int write_global(struct answer *answer)
 {
     struct run *run = answer->run;
+    const int has_path = !run->options->is_expression; /* an expression is no kernel */
     struct global_advice advice;
     struct path path;
     enum wm_status status;
 
     memset(&path, 0, sizeof path);
     status = global_advice_find(run->arch, answer->kernel, run->all, run->n_all, &advice);
-    if (!status)
+    if (!status && has_path)
         status = path_find(run->arch, &advice, &path);
     if (!status && is_table(run)) {
         if (advice.list.n) {
             buffer_puts(&run->buffer, "\n");
             global_advice_table(&advice, &run->buffer);
         }
-        buffer_putc(&run->buffer, '\n');
-        path_table(&path, &run->buffer);
+        if (has_path) {
+            buffer_putc(&run->buffer, '\n');
+            path_table(&path, &run->buffer);
+        }
     } else if (!status) {
         global_advice_json(&advice, &answer->is_first, &run->buffer);
-        path_json(answer->kernel->kernel.name, &path, &answer->is_first, &run->buffer);
+        if (has_path)
+            path_json(answer->kernel->kernel.name, &path, &answer->is_first, &run->buffer);
     }
     path_free(&path);
     global_advice_free(&advice);
