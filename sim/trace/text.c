@@ -480,7 +480,7 @@ static const struct {
     {"cp.async.bulk", "one thread starts it, and it takes neither L1 nor the lanes' part of shared memory"},
     {"cp.reduce.async.bulk", "one thread starts it, and it takes neither L1 nor the lanes' part of shared memory"},
     {"cp.async.mbarrier", "it copies nothing; the copies that it waits for have their own lines"},
-    {"mbarrier", "but for .init, which costs a shared wavefront a lane, it takes none"},
+    {"mbarrier", "but for .init, which costs a shared wavefront a barrier, it takes none"},
     {"wgmma", "matrix descriptors say what it reads, not lanes' addresses"},
     {"tcgen05", "matrix descriptors say what it reads, not lanes' addresses"},
     {"st.async", "which of its words are merged on the way to another block is not known"},
