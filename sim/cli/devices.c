@@ -49,6 +49,7 @@ static int open_one(struct devices *devices, const char *program)
         options->all_devices ? devices->count : (unsigned)options->device,
         (uint64_t)options->buffer_mib << 20,
         options->l1,
+        options->cycles_l1 == WM_L1_MISS,
     };
     enum wm_status status;
 

@@ -62,6 +62,8 @@ printf 'wmt 1\nld.shared.b32 ffffffff 0+4\nld.shared.b32 ffffffff 128+4\n' >"$sc
 live "cycles far off do not fail" 0 --cycles --format csv "$scratch/one.wmt"
 check "and are told by opcode" grep -qx 'ld.shared.b32,cycles_32_warps,2,,,,,0.9844,0.9844,0.9844' "$scratch/out"
 check "under a longer heading" grep -qx 'opcode,counter,compared,agreeing,known,unlisted,inexact,median_error,p95_error,worst_error' "$scratch/out"
+live "cycles on misses" 0 --random 300 --seed 3 --cycles-l1 miss
+check "are what the report assumes" sh -c "tr '\n' ' ' <'$scratch/out' | tr -s ' ' | grep -q 'cycles of loads that miss L1'"
 
 # Pictures.
 if grep -q '^#define HAVE_CAIRO 1' "$top_builddir/config.h"; then
