@@ -368,6 +368,9 @@ static unsigned find_warp_vector(struct finder *finder, const struct site *site,
     return 0;
 }
 
+/* Narrow instructions waste little: what is less than 5 % of the kernel's is not worth a word. */
+#define NARROW_PARTS 5
+
 void look_at_warp_vectors(struct finder *finder)
 {
     const struct sites *sites = finder->sites;
@@ -380,7 +383,7 @@ void look_at_warp_vectors(struct finder *finder)
         unsigned bytes;
 
         if (site->region == NO_REGION || !is_load_or_store(site) || !is_mostly(site->adjacent, site) ||
-            finder->is_covered[i] || !matters(site, site->cost.instructions, sites->total.instructions))
+            finder->is_covered[i] || !matters(site, site->cost.instructions / NARROW_PARTS, sites->total.instructions))
             continue;
         bytes = find_warp_vector(finder, site, &after);
         if (!bytes)

@@ -411,13 +411,13 @@ static void which_roof(struct walk *walk)
     if (rate <= 0 || walk->advice->left_out)
         return;
     dram = (double)bytes / rate;
-    buffer_puts(&now->seen, ", which DRAM moves in ");
+    buffer_puts(&now->seen, ", for which DRAM takes ");
     table_count((uint64_t)(dram + 0.5), 0, &now->seen);
-    buffer_printf(&now->seen, " SM cycles at %s GB/s (%s), if nothing of it is in L2 and each is moved once", bandwidth.value,
+    buffer_printf(&now->seen, " SM cycles at least, at %s GB/s (%s), if nothing of it is in L2", bandwidth.value,
                   bandwidth.reference);
     walk->is_at_dram = dram > sites->total.cycles;
     if (walk->is_at_dram)
-        buffer_puts(&now->next, "DRAM is the roof: only fewer bytes help (smaller types, reuse across kernels)");
+        buffer_puts(&now->next, "DRAM is the roof: only fewer bytes help (sectors without unused ones, smaller types, reuse)");
     else
         buffer_puts(&now->next, "the pipe is the roof: fewer or wider instructions, and fewer passes, help");
 }
