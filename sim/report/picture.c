@@ -148,6 +148,37 @@ uint32_t picture_sectors_touched(const struct wm_anatomy *anatomy, const struct 
     return touched;
 }
 
+struct picture_verbs picture_verbs(const struct picture *picture)
+{
+    static const struct picture_verbs reads = {"fetched", "uses", "used", "wasted"};
+    static const struct picture_verbs writes = {"touched", "writes", "written", "not written"};
+    static const struct picture_verbs changes = {"touched", "changes", "changed", "not changed"};
+
+    switch (picture->access->opcode.operation) {
+    case WM_ST: return writes;
+    case WM_ATOM:
+    case WM_RED: return changes;
+    default: return reads;
+    }
+}
+
+unsigned picture_groups(const struct wm_anatomy *anatomy)
+{
+    unsigned groups = 0;
+
+    for (uint32_t i = 0; i < anatomy->phase_count; i++) {
+        const struct wm_phase *phase = &anatomy->phase[i];
+
+        groups += i == 0 || phase->first_wavefront != phase[-1].first_wavefront || phase->request != phase[-1].request;
+    }
+    return groups;
+}
+
+int picture_has_attempts(const struct wm_anatomy *anatomy, const struct wm_phase *phase)
+{
+    return phase->cycle && anatomy->request_bytes < anatomy->bank_bytes;
+}
+
 int picture_is_near(const struct picture *picture, enum wm_counter counter)
 {
     return (picture->counts->inexact >> counter & 1) ||

@@ -14,7 +14,7 @@
 
 /* Points, 1/72 inch. A line and a row of banks are as wide as each other: words lie above their banks. */
 #define MARGIN    24.0
-#define LEFT      190.0 /* of the cells */
+#define LEFT      236.0 /* of the cells */
 #define RIGHT     190.0 /* behind them */
 #define CELL      25.0
 #define ROW       19.0
@@ -38,8 +38,8 @@ static const struct {
     [TOGETHER] = {"lanes at one word (\"3+\")", 0.000, 0.620, 0.451, 0.6},
     [CONFLICT] = {"first word of a bank in conflict", 0.902, 0.624, 0.000, 0.6},
     [EXTRA] = {"one more pass: bank conflict", 0.835, 0.369, 0.000, 1.8},
-    [WASTED] = {"fetched, not used", 0.941, 0.894, 0.259, 0.6},
-    [UNFETCHED] = {"not fetched", 1.000, 1.000, 1.000, 0.3},
+    [WASTED] = {"in a sector, not used", 0.941, 0.894, 0.259, 0.6},
+    [UNFETCHED] = {"no sector asked for", 1.000, 1.000, 1.000, 0.3},
     [NOBODY] = {"bank idle", 0.930, 0.930, 0.930, 0.3},
 };
 
@@ -155,6 +155,19 @@ static void box(struct sheet *sheet, double x, double y, double width, double he
     cairo_stroke(sheet->c);
 }
 
+/* Empty boxes side by side: one area and its lines, as a path for each box would make most of an SVG. */
+static void boxes(struct sheet *sheet, double x, double y, double width, unsigned count, enum kind kind)
+{
+    box(sheet, x, y, count * width, ROW, kind);
+    for (unsigned i = 1; i < count; i++) {
+        cairo_move_to(sheet->c, x + i * width, y);
+        cairo_rel_line_to(sheet->c, 0, ROW);
+    }
+    /* as wide as the edges of two */
+    cairo_set_line_width(sheet->c, 2 * kinds[kind].edge);
+    cairo_stroke(sheet->c);
+}
+
 /* A box with the number of the first of its lanes. */
 static void lane_box(struct sheet *sheet, double x, double y, double width, enum kind kind, uint32_t lanes)
 {
@@ -193,7 +206,7 @@ static void counts_line(struct sheet *sheet)
         add_count(sheet, "L2 requests", WM_L2_REQUESTS, -1);
         add_count(sheet, "L2 sectors", WM_L2_SECTORS, -1);
     }
-    if (a->path == WM_PATH_SHARED || a->path == WM_PATH_COPY || a->path == WM_PATH_NONE) {
+    if (a->path == WM_PATH_SHARED || a->path == WM_PATH_COPY || a->path == WM_PATH_FILL || a->path == WM_PATH_NONE) {
         add_count(sheet, "shared wavefronts", WM_SHARED_WAVEFRONTS, WM_SHARED_WAVEFRONTS_IDEAL);
         add_count(sheet, "bank conflicts", WM_BANK_CONFLICTS, -1);
         add_count(sheet, "ways", WM_WAYS, -1);
@@ -254,13 +267,15 @@ static void line_cells(struct sheet *sheet, const struct wm_line *line)
         const double x = LEFT + cell * CELL;
         unsigned end = cell + 1;
 
-        /* a lane's bytes are one box */
-        while (lanes && end < COLUMNS && (end * unit) % a->request_bytes != 0 && lanes_at(a, line, end * unit, unit) == lanes)
+        /* a lane's bytes are one box; so are those of a sector that nobody wants */
+        while (end < COLUMNS && (end * unit) % (lanes ? a->request_bytes : a->sector_bytes) != 0 &&
+               lanes_at(a, line, end * unit, unit) == lanes)
             end++;
         if (lanes)
             lane_box(sheet, x, sheet->y, (end - cell) * CELL, lanes & (lanes - 1) ? TOGETHER : SERVED, lanes);
         else
-            box(sheet, x, sheet->y, CELL, ROW, touched >> (cell * unit / a->sector_bytes) & 1 ? WASTED : UNFETCHED);
+            boxes(sheet, x, sheet->y, CELL, end - cell,
+                  touched >> (cell * unit / a->sector_bytes) & 1 ? WASTED : UNFETCHED);
         cell = end;
     }
     /* the sectors' edges */
@@ -328,10 +343,8 @@ static void lines(struct sheet *sheet)
     snprintf(title, sizeof title, "Lines of %u B and their sectors of %u B", a->line_bytes, a->sector_bytes);
     heading(sheet, title,
             a->path == WM_PATH_ATOMIC
-                ? "A number is a lane. What is fetched are whole sectors. A pass to the atomic units takes one line in each "
-                  "tag bank."
-                : "A number is a lane. What is fetched are whole sectors. The tag stage looks up one line of each tag bank in a "
-                  "wavefront.");
+                ? "A number is a lane. Sectors count whole. A pass to the atomic units takes one line of each tag bank."
+                : "A number is a lane. Sectors count whole. The tag stage looks up one line of each tag bank in a wavefront.");
     for (unsigned request = 0; request < a->requests; request++) {
         if (a->requests > 1) {
             snprintf(title, sizeof title, "request %u of %u: bytes %u-%u of each lane", request + 1, a->requests,
@@ -391,14 +404,15 @@ static void pass_row(struct sheet *sheet, const struct wm_phase *phase, const ce
 
     for (unsigned bank = 0; bank < a->banks;) {
         const uint32_t lanes = cells[bank].lanes;
-        const unsigned end = lanes ? cells_together(sheet, phase, cells, bank) : bank + 1;
         const double x = LEFT + bank * bank_width(sheet);
-        const double width = (end - bank) * bank_width(sheet);
+        unsigned end = lanes ? cells_together(sheet, phase, cells, bank) : bank + 1;
 
+        while (!lanes && end < a->banks && !cells[end].lanes)
+            end++;
         if (!lanes)
-            box(sheet, x, sheet->y, width, ROW, NOBODY);
+            boxes(sheet, x, sheet->y, bank_width(sheet), end - bank, NOBODY);
         else
-            lane_box(sheet, x, sheet->y, width,
+            lane_box(sheet, x, sheet->y, (end - bank) * bank_width(sheet),
                      before[bank] ? EXTRA : ways[bank] > 1 ? CONFLICT : lanes & (lanes - 1) ? TOGETHER : SERVED, lanes);
         bank = end;
     }
@@ -436,8 +450,11 @@ static void phase_cells(struct sheet *sheet, const struct wm_phase *phase, enum 
         for (unsigned bank = 0; bank < banks; bank++)
             before[bank] += cells[pass][bank].lanes != 0;
     }
-    snprintf(text, sizeof text, "%u pass%s%s", phase->passes, phase->passes == 1 ? "" : "es",
-             phase->repeats > 1 ? ", twice" : "");
+    if (picture_has_attempts(sheet->picture->anatomy, phase))
+        snprintf(text, sizeof text, "%u attempt%s", phase->passes, phase->passes == 1 ? "" : "s");
+    else
+        snprintf(text, sizeof text, "%u pass%s%s", phase->passes, phase->passes == 1 ? "" : "es",
+                 phase->repeats > 1 ? ", twice" : "");
     set_black(sheet);
     set_font(sheet, TEXT_SIZE, phase->passes > 1);
     put(sheet, LEFT + COLUMNS * CELL + 10, sheet->y - 5.5, 0, text);
@@ -540,8 +557,8 @@ static void doubts(struct sheet *sheet)
     const unsigned unsure = sheet->picture->anatomy->unsure;
 
     if (unsure & WM_UNSURE_ORDER)
-        heading(sheet, "The order of passes",
-                "in which a bank serves its words is not measured: they are shown in the order of lanes. No count depends on "
+        heading(sheet, "Order",
+                "Which of a bank's words goes first is not measured; they are shown in the order of lanes. No count depends on "
                 "it.");
     if (unsure & ~(unsigned)WM_UNSURE_ORDER)
         heading(sheet, "Not exact", "Some of this depends on what the access does not say; counts marked with ~ are near. The "
@@ -556,7 +573,10 @@ static void draw(struct sheet *sheet)
     switch (sheet->picture->anatomy->path) {
     case WM_PATH_NONE: heading(sheet, "No lane is active", "The instruction is issued, and that is all."); break;
     case WM_PATH_UNSEEN: heading(sheet, "Not counted", "This is served by another cache than L1."); break;
-    case WM_PATH_FILL: heading(sheet, "Zero fill", "Nothing is read; zeros are written into shared memory."); break;
+    case WM_PATH_FILL:
+        heading(sheet, "Zero fill", "Nothing is read; zeros are written into shared memory.");
+        shared(sheet);
+        break;
     case WM_PATH_SHARED: shared(sheet); break;
     case WM_PATH_BYPASS: bypass(sheet); break;
     case WM_PATH_COPY:

@@ -33,6 +33,21 @@ unsigned picture_bytes_used(const struct wm_anatomy *anatomy, const struct wm_li
 /* Sectors of a line that lanes touch, asked for or not. */
 uint32_t picture_sectors_touched(const struct wm_anatomy *anatomy, const struct wm_line *line);
 
+/* What happens to the bytes of a sector: of a load "fetched", "uses", "used", "wasted". */
+struct picture_verbs {
+    const char *sector;
+    const char *uses;
+    const char *used;
+    const char *rest;
+};
+struct picture_verbs picture_verbs(const struct picture *picture);
+
+/* Of a store whose tag wavefronts raced: into how many groups they fell. */
+unsigned picture_groups(const struct wm_anatomy *anatomy);
+
+/* Whether a phase's passes are attempts, of which some may have written nothing. */
+int picture_has_attempts(const struct wm_anatomy *anatomy, const struct wm_phase *phase);
+
 /* Whether the counter is no more than near, for this access or for all of its opcode. */
 int picture_is_near(const struct picture *picture, enum wm_counter counter);
 

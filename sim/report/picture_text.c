@@ -126,7 +126,7 @@ static void head(struct canvas *canvas)
 {
     const struct picture *p = canvas->picture;
     const struct wm_anatomy *a = p->anatomy;
-    const int has_shared = a->path == WM_PATH_SHARED || a->path == WM_PATH_COPY || a->path == WM_PATH_FILL || a->path == WM_PATH_NONE;
+    const int has_shared = a->path == WM_PATH_SHARED || a->path == WM_PATH_COPY || p->counts->shared_wavefronts > 0;
     const int has_lines = a->requests > 0;
     struct flow flow = {canvas, 0, 2, 3};
     char opcode[WM_OPCODE_TEXT_SIZE];
@@ -139,8 +139,8 @@ static void head(struct canvas *canvas)
     else
         buffer_puts(canvas->out, "no active lane");
     buffer_printf(canvas->out, ", %s", wm_arch_name(p->arch));
-    if (has_lines && p->access->opcode.operation != WM_ATOM && p->access->opcode.operation != WM_RED &&
-        p->access->opcode.operation != WM_ST)
+    if (has_lines && (p->access->opcode.operation == WM_LD || a->path == WM_PATH_COPY) &&
+        p->access->opcode.space != WM_SHARED_CLUSTER)
         buffer_printf(canvas->out, ", L1 %s", p->access->l1 == WM_L1_HIT ? "hit" : "miss");
     buffer_putc(canvas->out, '\n');
     if (has_lines) {
@@ -154,7 +154,7 @@ static void head(struct canvas *canvas)
     }
     if (has_shared) {
         add_count(canvas, &flow, "shared wavefronts", WM_SHARED_WAVEFRONTS, WM_SHARED_WAVEFRONTS_IDEAL);
-        if (a->path != WM_PATH_NONE) {
+        if (a->path != WM_PATH_NONE && a->path != WM_PATH_ATOMIC) {
             add_count(canvas, &flow, "bank conflicts", WM_BANK_CONFLICTS, -1);
             add_count(canvas, &flow, "ways", WM_WAYS, -1);
         }
@@ -379,7 +379,18 @@ static void banks(struct canvas *canvas)
 
 /* ------------------------------------------------------------------------------------------------- passes as a list */
 
-/* "tag wavefront 1: lanes 0-7, 1 pass: 0-7", or "...: 0 | 1 | 2" */
+static uint32_t lanes_of_pass(const struct wm_phase *phase, unsigned pass)
+{
+    uint32_t lanes = 0;
+
+    for (unsigned lane = 0; lane < WM_LANES; lane++) {
+        if ((phase->lanes >> lane & 1) && phase->pass[lane] == pass)
+            lanes |= UINT32_C(1) << lane;
+    }
+    return lanes;
+}
+
+/* "tag wavefront 1: 1 pass: 0-7", or "...: 3 passes: 0 | 1 | 2" */
 static void phase_passes(struct canvas *canvas, const struct wm_phase *phase)
 {
     struct flow flow = {canvas, 0, 2, 1};
@@ -387,21 +398,25 @@ static void phase_passes(struct canvas *canvas, const struct wm_phase *phase)
 
     buffer_clear(text);
     picture_phase_title(canvas->picture, phase, text);
-    buffer_printf(text, ": %u pass%s:", phase->passes, phase->passes == 1 ? "" : "es");
+    if (picture_has_attempts(canvas->picture->anatomy, phase))
+        buffer_printf(text, ": %u attempt%s:", phase->passes, phase->passes == 1 ? "" : "s");
+    else
+        buffer_printf(text, ": %u pass%s:", phase->passes, phase->passes == 1 ? "" : "es");
     flow_add(&flow, phase->passes > 1 ? CONFLICT : PLAIN, buffer_text(text));
     flow.indent = 6;
-    for (unsigned pass = 0; pass < phase->passes; pass++) {
-        uint32_t lanes = 0;
+    for (unsigned pass = 0, blocked = 0; pass < phase->passes; pass++) {
+        const uint32_t lanes = lanes_of_pass(phase, pass);
 
-        for (unsigned lane = 0; lane < WM_LANES; lane++) {
-            if ((phase->lanes >> lane & 1) && phase->pass[lane] == pass)
-                lanes |= UINT32_C(1) << lane;
+        if (!lanes && pass + 1U < phase->passes && !lanes_of_pass(phase, pass + 1)) {
+            blocked++;
+            continue;
         }
         buffer_clear(text);
         if (lanes)
             picture_lanes(lanes, text);
         else
-            buffer_puts(text, "blocked");
+            buffer_printf(text, "%u blocked", blocked + 1);
+        blocked = 0;
         buffer_puts(text, pass + 1U < phase->passes ? " |" : "");
         flow_add(&flow, PLAIN, buffer_text(text));
     }
@@ -415,6 +430,9 @@ static const char *data_rule(const struct picture *p)
     if (a->path == WM_PATH_ATOMIC)
         return "the values of a pass on their way to the atomic units, and the results on their way back; each bank serves "
                "one word in a pass. Lanes, by pass:";
+    if (a->phase_count && picture_has_attempts(a, &a->phase[0]))
+        return "tag wavefronts that share data wavefronts; words narrower than a bank are written in attempts, which are "
+               "blocked while the drain to L2 reads their banks. Lanes, by attempt:";
     if (p->access->opcode.operation != WM_LD)
         return "tag wavefronts that share data wavefronts; each bank takes one word in a pass. Lanes, by pass:";
     if (a->phase_count && !a->phase[0].wavefronts)
@@ -487,7 +505,7 @@ static void table_top(struct canvas *canvas, const struct layout *layout)
     cell_text(canvas, PLAIN, "line", layout->address);
     for (unsigned s = 0; s < layout->sectors; s++) {
         buffer_clear(text);
-        buffer_printf(text, layout->cell < 10 ? "+%u" : "sector +%u", s * a->sector_bytes);
+        buffer_printf(text, layout->cell < 12 ? "+%u" : "sector +%u", s * a->sector_bytes);
         cell_text(canvas, PLAIN, buffer_text(text), layout->cell);
     }
     buffer_puts(canvas->out, a->path == WM_PATH_ATOMIC ? "used     bank pass" : "used     bank wavefr.");
@@ -591,16 +609,17 @@ static void line_table(struct canvas *canvas, unsigned request)
 static void line_sum(struct canvas *canvas)
 {
     const struct wm_anatomy *a = canvas->picture->anatomy;
+    const struct picture_verbs verbs = picture_verbs(canvas->picture);
     unsigned used = 0, touched = 0;
 
     for (uint32_t i = 0; i < a->line_count; i++) {
         used += picture_bytes_used(a, &a->line[i]);
         touched += picture_lane_count(picture_sectors_touched(a, &a->line[i]));
     }
-    buffer_printf(canvas->out, "    %u sector%s = %u B fetched, %u B used, ", touched, touched == 1 ? "" : "s",
-                  touched * a->sector_bytes, used);
+    buffer_printf(canvas->out, "    %u sector%s = %u B %s, %u B %s, ", touched, touched == 1 ? "" : "s",
+                  touched * a->sector_bytes, verbs.sector, used, verbs.used);
     buffer_clear(&canvas->scratch);
-    buffer_printf(&canvas->scratch, "%u B wasted", touched * a->sector_bytes - used);
+    buffer_printf(&canvas->scratch, "%u B %s", touched * a->sector_bytes - used, verbs.rest);
     painted(canvas, touched * a->sector_bytes > used ? WASTE : PLAIN, buffer_text(&canvas->scratch));
     buffer_putc(canvas->out, '\n');
 }
@@ -644,9 +663,9 @@ static const char *line_words(const struct wm_anatomy *a)
 {
     if (a->path == WM_PATH_ATOMIC)
         return "each pass to the atomic units looks up its own. \"0-7:32\": lanes 0 to 7 use 32 bytes of that sector; "
-               "\"used\": bytes used / bytes of the sectors.";
-    return "\"0-7:32\": lanes 0 to 7 use 32 bytes of that sector; \"used\": bytes used / bytes of the sectors fetched; "
-           "\"bank\", \"wavefr.\": of the tag stage.";
+               "\"used\": of the bytes of all its sectors.";
+    return "\"0-7:32\": lanes 0 to 7 use 32 bytes of that sector; \"used\": of the bytes of all its sectors; \"bank\", "
+           "\"wavefr.\": of the tag stage.";
 }
 
 static void tags(struct canvas *canvas)

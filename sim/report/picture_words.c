@@ -311,6 +311,7 @@ static void sectors(const struct picture *p, struct buffer *out)
 {
     const struct wm_counts *c = p->counts;
     const struct bytes sum = sum_bytes(p->anatomy);
+    const struct picture_verbs verbs = picture_verbs(p);
 
     subject(p, out);
     buffer_printf(out, " asks for %u sector%s", c->sectors, plural(c->sectors));
@@ -318,8 +319,8 @@ static void sectors(const struct picture *p, struct buffer *out)
         buffer_printf(out, " where %u would hold its bytes", c->sectors_ideal);
     else
         buffer_puts(out, ", as few as can be");
-    buffer_printf(out, ", in %u line%s: of %u B fetched it uses %u (%.*f %%).", c->lines, plural(c->lines), sum.fetched,
-                  sum.used, sum.fetched && sum.used * 100 % sum.fetched ? 1 : 0,
+    buffer_printf(out, ", in %u line%s: of %u B %s it %s %u (%.*f %%).", c->lines, plural(c->lines), sum.fetched,
+                  verbs.sector, verbs.uses, sum.used, sum.fetched && sum.used * 100 % sum.fetched ? 1 : 0,
                   sum.fetched ? sum.used * 100.0 / sum.fetched : 0.0);
 }
 
@@ -339,6 +340,8 @@ static void tag_stage(const struct picture *p, struct buffer *out)
     if (c->tag_wavefronts > least && a->path == WM_PATH_L1)
         buffer_printf(out, ", where lines spread evenly over the banks would need %u", least);
     buffer_puts(out, ".");
+    if (p->access->opcode.space == WM_SHARED_CLUSTER)
+        buffer_puts(out, " From there it goes to the other block's SM, as an access that misses L1 goes to L2.");
 }
 
 static void data_stage(const struct picture *p, struct buffer *out)
@@ -358,7 +361,7 @@ static void data_stage(const struct picture *p, struct buffer *out)
         buffer_printf(out,
                       "up to %u tag wavefronts of a store share them; of more, those share that wait together for the "
                       "drain to L2, here %u group%s",
-                      a->store_merge, a->phase_count, plural(a->phase_count));
+                      a->store_merge, picture_groups(a), plural(picture_groups(a)));
     if (a->phase_lanes < WM_LANES)
         buffer_printf(out, ", %u lanes at a time", a->phase_lanes);
     buffer_puts(out, ".");
@@ -396,7 +399,14 @@ static void past_l1(const struct picture *p, struct buffer *out)
 {
     const struct wm_counts *c = p->counts;
 
-    sectors(p, out);
+    subject(p, out);
+    buffer_printf(out, " asks for %u sector%s", c->sectors, plural(c->sectors));
+    if (c->sectors > c->sectors_ideal)
+        buffer_printf(out, " where %u would hold its bytes: a source line's sector counts once for each sector of shared memory "
+                           "that it goes to", c->sectors_ideal);
+    else
+        buffer_puts(out, ", as few as can be");
+    buffer_puts(out, ".");
     buffer_printf(out, " It goes past L1, from L2 to shared memory: what is looked up are pairs of a source line and a row of "
                        "shared memory, here %u, in %u tag wavefront%s; L2 gets %u request%s for %u sector%s. There are no data "
                        "wavefronts and no bank conflicts.",
