@@ -532,6 +532,13 @@ struct expr *wmi_c_builtin(struct compile *c, const struct name *name, struct ex
 {
     if (strcmp(name->text, "__pipeline_memcpy_async") == 0)
         return pipeline_copy(c, name->text, args, n, place);
+    if (strcmp(name->text, "__nvvm_get_smem_pointer") == 0) { /* what older code has for it */
+        const struct builtin_row row = {name->text, F_PLAIN, "", B_TO_SHARED, 0};
+
+        check_count(c, name->text, n, 1, 1, place);
+        pointer_argument(c, args, name->text);
+        return wmi_c_cast(c, call_of(c, &row, wmi_c_basic(c, K_ULONG), args, n, place), wmi_c_basic(c, K_UINT), place);
+    }
     if (strcmp(name->text, "__cvta_generic_to_shared") == 0) {
         const struct builtin_row row = {name->text, F_PLAIN, "", B_TO_SHARED, 0};
 

@@ -676,6 +676,14 @@ static void check_count(struct ptx *p, const struct registers *value, unsigned n
         wmi_c_fail(p->c, WM_E_SYNTAX, value->place, "%u register%s where the instruction has %u", value->n, value->n == 1 ? "" : "s", n);
 }
 
+/* n registers in braces, also where n is 1. */
+static void check_list(struct ptx *p, const struct registers *value, unsigned n)
+{
+    if (!value->is_list)
+        wmi_c_fail(p->c, WM_E_SYNTAX, value->place, "a register where the instruction has a list in braces");
+    check_count(p, value, n);
+}
+
 /* Gives the elements of a vector to n registers. */
 static void spread(struct ptx *p, const struct registers *value, struct expr *e, unsigned n, struct place place)
 {
@@ -737,46 +745,58 @@ static void ptx_store(struct ptx *p, const struct opcode *opcode)
     run(p, call(p, B_STORE, t.cache, basic(p, K_VOID), address, gathered(p, &from, t.type, t.vector, opcode->place), NULL, opcode->place));
 }
 
-/* ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16, and stmatrix. */
+/* What ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 and stmatrix say; ptxas takes m8n8, x4 and trans in any order. */
+struct matrix {
+    unsigned n;
+    int is_transposed;
+    enum wm_space space;
+};
+
+static struct matrix matrix_of(struct ptx *p, const struct opcode *opcode)
+{
+    struct matrix out = {0, 0, WM_GENERIC};
+    int has_shape = 0;
+
+    for (unsigned i = 3; i + 1 < opcode->n; i++) {
+        const char *part = opcode->parts[i];
+
+        if ((strcmp(part, "x1") == 0 || strcmp(part, "x2") == 0 || strcmp(part, "x4") == 0) && !out.n)
+            out.n = (unsigned)(part[1] - '0');
+        else if (strcmp(part, "trans") == 0 && !out.is_transposed)
+            out.is_transposed = 1;
+        else if ((strcmp(part, "shared") == 0 || strcmp(part, "shared::cta") == 0) && out.space == WM_GENERIC)
+            out.space = WM_SHARED;
+        else if (strcmp(part, "m8n8") == 0 && !has_shape)
+            has_shape = 1;
+        else
+            refuse(p, opcode);
+    }
+    if (!out.n || !has_shape || !is_part(opcode, 1, "sync") || !is_part(opcode, 2, "aligned") || !is_part(opcode, opcode->n - 1, "b16"))
+        refuse(p, opcode);
+    return out;
+}
+
 static void ptx_matrix(struct ptx *p, const struct opcode *opcode)
 {
-    const int is_store = is_part(opcode, 0, "stmatrix");
-    uint64_t shape = 0;
-    int seen_shared = 0;
-    unsigned n = 0;
+    const struct matrix m = matrix_of(p, opcode);
+    const unsigned n = m.n;
+    const uint64_t shape = n | (m.is_transposed ? WMI_MATRIX_TRANSPOSED : 0);
     struct registers value;
     struct expr *address;
 
-    for (unsigned i = 1; i < opcode->n; i++) {
-        const char *part = opcode->parts[i];
-
-        if ((strcmp(part, "x1") == 0 || strcmp(part, "x2") == 0 || strcmp(part, "x4") == 0) && !n)
-            n = (unsigned)(part[1] - '0');
-        else if (strcmp(part, "trans") == 0)
-            shape = WMI_MATRIX_TRANSPOSED;
-        else if (strcmp(part, "shared") == 0 || strcmp(part, "shared::cta") == 0)
-            seen_shared = 1;
-        else if (strcmp(part, "sync") != 0 && strcmp(part, "aligned") != 0 && strcmp(part, "m8n8") != 0 &&
-                 !(strcmp(part, "b16") == 0 && i + 1 == opcode->n))
-            refuse(p, opcode);
-    }
-    if (!n || !is_part(opcode, opcode->n - 1, "b16") || !is_part(opcode, 1, "sync") || !is_part(opcode, 2, "aligned") ||
-        !is_part(opcode, 3, "m8n8"))
-        refuse(p, opcode);
-    shape |= n;
-    if (!is_store) {
+    if (is_part(opcode, 0, "ldmatrix")) {
         value = registers_at(p);
-        check_count(p, &value, n);
+        check_list(p, &value, n);
         expect(p, ',');
-        address = address_at(p, seen_shared ? WM_SHARED : WM_GENERIC);
+        address = address_at(p, m.space);
         spread(p, &value, call(p, B_LDMATRIX, shape, vector_of(p, basic(p, K_UINT), n), address, NULL, NULL, opcode->place), n,
                opcode->place);
         return;
     }
-    address = address_at(p, seen_shared ? WM_SHARED : WM_GENERIC);
+    address = address_at(p, m.space);
     expect(p, ',');
     value = registers_at(p);
-    check_count(p, &value, n);
+    check_list(p, &value, n);
     run(p, call(p, B_STMATRIX, shape, basic(p, K_VOID), address, gathered(p, &value, basic(p, K_UINT), n, opcode->place), NULL,
                 opcode->place));
 }

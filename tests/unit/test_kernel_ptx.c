@@ -64,7 +64,9 @@ static void check_matrices(unsigned n, int transposed, int is_store)
     const uint16_t *tile;
     size_t size;
 
-    snprintf(instruction, sizeof instruction, is_store ? "stmatrix.sync.aligned.m8n8.x%u%s.shared.b16 [%%4], %s;"
+    /* ptxas takes the parts in any order */
+    snprintf(instruction, sizeof instruction, is_store ? "stmatrix.sync.aligned.x%u%s.m8n8.shared.b16 [%%4], %s;"
+                                              : n == 2 ? "ldmatrix.sync.aligned.x%u%s.m8n8.shared::cta.b16 %s, [%%4];"
                                                        : "ldmatrix.sync.aligned.m8n8.x%u%s.shared.b16 %s, [%%4];",
              n, transposed ? ".trans" : "", lists[n]);
     snprintf(source, sizeof source,
@@ -367,6 +369,10 @@ static void test_mistakes(void **state)
          "8: the PTX instruction ldmatrix.sync.aligned.m16n16.x1.shared.b8 is not supported", WM_E_UNSUPPORTED},
         {"asm(\"ldmatrix.sync.aligned.x4.shared.b16 {%0}, [%1];\" : \"=r\"(v) : \"r\"(u));",
          "8: the PTX instruction ldmatrix.sync.aligned.x4.shared.b16 is not supported", WM_E_UNSUPPORTED},
+        {"asm(\"ldmatrix.sync.aligned.m8n8.x1.x1.shared.b16 {%0}, [%1];\" : \"=r\"(v) : \"r\"(u));",
+         "8: the PTX instruction ldmatrix.sync.aligned.m8n8.x1.x1.shared.b16 is not supported", WM_E_UNSUPPORTED},
+        {"asm(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 %0, [%1];\" : \"=r\"(v) : \"r\"(u));",
+         "49: a register where the instruction has a list in braces", WM_E_SYNTAX},
         {"asm(\"cvt.rn.f32.u32 %0, %1;\" : \"=r\"(v) : \"r\"(u));", "8: the PTX instruction cvt.rn.f32.u32 is not supported", WM_E_UNSUPPORTED},
         {"asm(\"mov.b64 {%0, %0}, %1;\" : \"=r\"(v) : \"l\"(p));", "8: the PTX instruction mov.b64 is not supported", WM_E_UNSUPPORTED},
         {"asm(\"L: mov.u32 %0, 0;\" : \"=r\"(v));", "8: a label in PTX is not supported", WM_E_UNSUPPORTED},
