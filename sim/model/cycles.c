@@ -150,12 +150,20 @@ static struct busiest row_cycles(const struct wm_profile *profile, const struct 
     return busiest;
 }
 
+/* Lines of a row's ideal: no fewer than its requests, as no instruction shares a line with another, and no more than there are. */
+static double ideal_lines(double lines, double requests, double real)
+{
+    if (lines < requests)
+        lines = requests;
+    return lines < real ? lines : real;
+}
+
 enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row, struct wm_row_cycles *out)
 {
     const struct wm_profile *profile;
     struct busiest real, ideal;
     struct sums sums, best;
-    double sectors_per_line;
+    double lines, requests;
 
     if (!arch || !row || !out)
         return WM_E_ARGUMENT;
@@ -164,12 +172,13 @@ enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row
                          (double)row->sums[WM_TAG_WAVEFRONTS], (double)row->sums[WM_L2_REQUESTS],
                          (double)row->sums[WM_L2_SECTORS]};
     /* the same bytes in full lines, one after the other: no bank, of tags or data, is wanted twice */
-    sectors_per_line = profile->line_bytes / profile->sector_bytes;
+    lines = (double)row->sums[WM_SECTORS_IDEAL] * profile->sector_bytes / profile->line_bytes;
+    requests = (double)row->sums[WM_REQUESTS];
     best.shared = (double)row->sums[WM_SHARED_WAVEFRONTS_IDEAL];
     best.l2_sectors = (double)row->sums[WM_SECTORS_IDEAL];
-    best.l2_requests = best.l2_sectors / sectors_per_line;
-    best.data = best.l2_requests < sums.data ? best.l2_requests : sums.data;
-    best.tags = best.l2_requests / (1U << profile->tag_bank_bits);
+    best.l2_requests = ideal_lines(lines, requests, sums.l2_requests);
+    best.data = ideal_lines(lines, requests, sums.data);
+    best.tags = ideal_lines(lines / (1U << profile->tag_bank_bits), requests, sums.tags);
     real = row_cycles(profile, row, &sums);
     ideal = row_cycles(profile, row, &best);
     out->cycles = real.cycles;

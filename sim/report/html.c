@@ -7,9 +7,8 @@
 /* Lines in the table; the others are summed up in its last words. */
 #define MOST_ROWS 1000
 
-/* Pictures are large: only so many, and so much of them, are put in. */
-#define MOST_PICTURES 50
-#define MOST_PICTURE_BYTES ((size_t)12 << 20)
+/* Pictures are large: so much of them is put in; then they are text. */
+#define MOST_PICTURE_BYTES ((size_t)8 << 20)
 
 /* Names longer than this are set in smaller type. */
 #define LONG_NAME 60
@@ -586,10 +585,11 @@ void html_report(const struct html_report *report, struct buffer *out)
     buffer_puts(out, "</main>\n");
     page_end(&page);
 done:
-    if (page.text.failed || page.picture.failed)
+    if (page.text.failed || page.picture.failed || page.smaller_picture.failed)
         out->failed = BUFFER_NO_MEMORY;
     buffer_free(&page.text);
     buffer_free(&page.picture);
+    buffer_free(&page.smaller_picture);
     html_sources_free(&page);
     free(page.rows);
     free(page.kernels);

@@ -5,6 +5,9 @@
 
 #include "report.h"
 
+/* Pictures are drawn for so many rows: those that waste most. */
+#define MOST_PICTURES 50
+
 struct html_report {
     const struct table_head *head;
     const struct geometry *geometry;
@@ -54,7 +57,7 @@ struct html_page {
     const struct html_report *report;
     struct buffer *out;
     struct buffer text; /* for a moment */
-    struct buffer picture;
+    struct buffer picture, smaller_picture;
     struct html_row *rows; /* the most wasteful first */
     size_t row_count;
     size_t rows_shown;
@@ -74,7 +77,11 @@ struct html_page {
  * character, or would reorder the text around it, is replaced. */
 void html_text(const char *text, struct buffer *out);
 void html_text_part(const char *text, size_t length, struct buffer *out);
+/* The same of several lines: newlines stay. */
+void html_lines_of_text(const char *text, struct buffer *out);
 void html_base64(const char *data, size_t length, struct buffer *out);
+/* An SVG as cairo writes it, without what is the default anyway, and with numbers of two digits behind the point. */
+void html_smaller_svg(const char *svg, size_t length, struct buffer *out);
 /* "1,234", below 100 with a digit behind the point where it is not whole */
 void html_cycles(double cycles, struct buffer *out);
 /* "12.5 %" */

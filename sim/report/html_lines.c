@@ -1,6 +1,7 @@
 /* The table of lines: a row of numbers for each, the verdict in words below it, and behind that the picture of its worst
  * access and all of its counters. */
 #include "html.h"
+#include "picture.h"
 
 #include <string.h>
 
@@ -212,22 +213,75 @@ static void counters(const struct wm_tally_row *row, struct buffer *out)
     buffer_puts(out, "</tbody>\n</table>\n");
 }
 
-static void details(struct html_page *page, const struct html_row *row)
+/* The picture as a drawing, inside the page. 0: there is none, or no room for it. Its ids repeat from one to the next, so it
+ * is an image, whose text the words have to be. */
+static int drawing(struct html_page *page, const struct wm_tally_row *row, const char *words)
+{
+    struct buffer *drawn = &page->smaller_picture;
+    struct buffer *out = page->out;
+    size_t size;
+
+    buffer_clear(&page->picture);
+    if (!picture_is_available() ||
+        !picture_draw(page->report->head->arch, &row->worst, &row->worst_counts, PICTURE_SVG, &page->picture))
+        return 0;
+    buffer_clear(drawn);
+    html_smaller_svg(page->picture.data, page->picture.length, drawn);
+    size = (drawn->length + 2) / 3 * 4;
+    if (size > page->picture_bytes_left)
+        return 0;
+    page->picture_bytes_left -= size;
+    buffer_puts(out, "<figure>\n<figcaption aria-hidden=\"true\">");
+    html_text(words, out);
+    buffer_puts(out, "</figcaption>\n<img alt=\"");
+    html_text(words, out);
+    buffer_puts(out, "\" src=\"data:image/svg+xml;base64,");
+    html_base64(drawn->data, drawn->length, out);
+    buffer_puts(out, "\" />\n</figure>\n");
+    return 1;
+}
+
+/* The picture of a row's worst access, with its words: drawn, else as text; only the words where there are too many. */
+static void picture(struct html_page *page, const struct wm_tally_row *row)
+{
+    const struct picture_style style = {.has_colour = 0, .columns = 100};
+    struct buffer *out = page->out;
+    struct buffer words = {0};
+
+    picture_words(page->report->head->arch, &row->worst, &row->worst_counts, &words);
+    if (page->pictures_left && drawing(page, row, buffer_text(&words))) {
+        page->pictures_left--;
+        goto done;
+    }
+    buffer_puts(out, "<p>");
+    html_text(buffer_text(&words), out);
+    buffer_puts(out, "</p>\n");
+    if (!page->pictures_left)
+        goto done;
+    page->pictures_left--;
+    buffer_clear(&page->text);
+    picture_text(page->report->head->arch, &row->worst, &row->worst_counts, &style, &page->text);
+    buffer_puts(out, "<pre>");
+    html_lines_of_text(buffer_text(&page->text), out);
+    buffer_puts(out, "</pre>\n");
+done:
+    if (words.failed)
+        out->failed = words.failed;
+    buffer_free(&words);
+}
+
+/* Where the row is, what it takes, and its worst access for pasting. */
+static void facts(struct html_page *page, const struct html_row *row)
 {
     struct buffer *out = page->out;
 
+    buffer_puts(out, "<div>\n");
     if (row->row->line || page->kernel_count > 1) {
         buffer_puts(out, "<p class=\"code\">");
         place(row, 1, out);
         buffer_puts(out, row->row->line || row->row->pc != WM_NO_PC ? " in " : "In ");
         html_text(*row->row->kernel ? row->row->kernel : "a kernel without a name", out);
         buffer_puts(out, "</p>\n");
-    }
-    buffer_clear(&page->text);
-    if (access_text(&row->row->worst, &page->text)) {
-        buffer_puts(out, "<p>The worst access, as a trace has it:</p>\n<pre class=\"access\">");
-        html_text(buffer_text(&page->text), out);
-        buffer_puts(out, "</pre>\n");
     }
     buffer_puts(out, "<p>Predicted: ");
     html_cycles(row->cycles, out);
@@ -238,7 +292,23 @@ static void details(struct html_page *page, const struct html_row *row)
         buffer_printf(out, ", bound by %s", wm_bound_text(row->ideal_bound));
     }
     buffer_puts(out, ".</p>\n");
-    counters(row->row, out);
+    buffer_clear(&page->text);
+    if (access_text(&row->row->worst, &page->text)) {
+        buffer_puts(out, "<p>The worst access, as a trace has it:</p>\n<pre class=\"access\">");
+        html_text(buffer_text(&page->text), out);
+        buffer_puts(out, "</pre>\n");
+    }
+    buffer_puts(out, "</div>\n");
+}
+
+static void details(struct html_page *page, const struct html_row *row)
+{
+    if (row->row->worst.mask)
+        picture(page, row->row);
+    buffer_puts(page->out, "<div class=\"facts-and-counters\">\n");
+    counters(row->row, page->out);
+    facts(page, row);
+    buffer_puts(page->out, "</div>\n");
 }
 
 static void verdict_row(struct html_page *page, const struct html_row *row, const struct columns *columns)
@@ -260,6 +330,10 @@ static void verdict_row(struct html_page *page, const struct html_row *row, cons
 static void not_shown(const struct html_page *page, struct buffer *out)
 {
     double wasted = 0;
+
+    if (page->rows_shown > MOST_PICTURES)
+        buffer_printf(out, "<p>Pictures are there for the %d rows that waste most; for the others, their words.</p>\n",
+                      MOST_PICTURES);
 
     if (page->rows_shown == page->row_count)
         return;

@@ -83,6 +83,20 @@ void html_text(const char *text, struct buffer *out)
     html_text_part(text, strlen(text), out);
 }
 
+void html_lines_of_text(const char *text, struct buffer *out)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+
+        html_text_part(text, length, out);
+        text += length;
+        if (*text) {
+            buffer_putc(out, '\n');
+            text++;
+        }
+    }
+}
+
 void html_base64(const char *data, size_t length, struct buffer *out)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -102,6 +116,51 @@ void html_base64(const char *data, size_t length, struct buffer *out)
         four[2] = n > 1 ? digits[value >> 6 & 63] : '=';
         four[3] = n > 2 ? digits[value & 63] : '=';
         buffer_add(out, four, sizeof four);
+    }
+}
+
+/* What a number has behind the point: two digits will do, as a unit is a point of the page. */
+static size_t copy_fraction(const char *text, size_t length, struct buffer *out)
+{
+    size_t digits = 1;
+
+    while (digits < length && text[digits] >= '0' && text[digits] <= '9')
+        digits++;
+    buffer_add(out, text, digits > 3 ? 3 : digits);
+    return digits;
+}
+
+/* The length of the first of some words that a text begins with; 0: none. */
+static size_t starts_with(const char *text, size_t length, const char *const *words)
+{
+    for (; *words; words++) {
+        if (strlen(*words) <= length && memcmp(text, *words, strlen(*words)) == 0)
+            return strlen(*words);
+    }
+    return 0;
+}
+
+void html_smaller_svg(const char *svg, size_t length, struct buffer *out)
+{
+    static const char *const defaults[] = {"fill-rule:nonzero;",   "fill-opacity:1;",        "stroke-opacity:1;",
+                                           "stroke-linecap:butt;", "stroke-linejoin:miter;", NULL};
+    static const char *const exact[] = {"matrix(", NULL};
+
+    while (length) {
+        size_t skipped = starts_with(svg, length, defaults);
+        size_t copied = 1;
+
+        if (starts_with(svg, length, exact)) {
+            while (copied < length && svg[copied] != ')')
+                copied++;
+            buffer_add(out, svg, copied);
+        } else if (*svg == '.' && !skipped) {
+            copied = copy_fraction(svg, length, out);
+        } else if (!skipped) {
+            buffer_putc(out, *svg);
+        }
+        svg += skipped ? skipped : copied;
+        length -= skipped ? skipped : copied;
     }
 }
 
