@@ -320,7 +320,7 @@ static uint64_t cost_at(struct search *search, unsigned depth)
         if (cost >= search->below)
             return UINT64_MAX;
     }
-    return cost;
+    return cost < search->below ? cost : UINT64_MAX; /* where there is no set of either kind */
 }
 
 static void step(struct search *search, unsigned depth, uint32_t span);
@@ -341,7 +341,7 @@ static void try_column(struct search *search, unsigned bit, uint32_t column, uin
 }
 
 /* A column's values from the simplest on: none, the one that goes on from the last bit's (a shift), one bit, several. */
-static unsigned list_columns(uint32_t previous, uint32_t limit, uint32_t out[MOST_SLOTS + 2])
+static unsigned list_columns(uint32_t previous, uint32_t limit, uint32_t out[2 * MOST_SLOTS])
 {
     uint8_t is_listed[MOST_SLOTS] = {0};
     const uint32_t shifted = previous << 1 & (limit - 1);
@@ -372,7 +372,7 @@ static void step(struct search *search, unsigned depth, uint32_t span)
 {
     const struct xor_problem *problem = search->problem;
     const uint32_t slots = 1U << problem->slot_bits;
-    uint32_t columns[2 * MOST_SLOTS + 8];
+    uint32_t columns[2 * MOST_SLOTS];
     unsigned n;
 
     if (search->is_stopped)
