@@ -64,6 +64,6 @@ void look_at_roles(struct finder *finder);
 void look_at_whole_warps(struct finder *finder, const struct site *site);
 void look_at_constant(struct finder *finder, const struct site *site);
 void look_at_atomics(struct finder *finder, const struct site *site);
-void look_at_rest(struct finder *finder, const struct site *site);
+void look_at_rest(struct finder *finder, size_t region);
 
 #endif

@@ -305,8 +305,8 @@ static enum wm_status find_all(const struct sites *sites, struct advice_list *ou
         look_at_walk(&finder, &sites->list[i]);
         look_at_whole_warps(&finder, &sites->list[i]);
     }
-    for (size_t i = 0; i < sites->n && !finder.status; i++)
-        look_at_rest(&finder, &sites->list[i]);
+    for (size_t r = 0; r < sites->n_regions && !finder.status; r++)
+        look_at_rest(&finder, r);
     look_at_warp_vectors(&finder);
     free(finder.is_covered);
     free(finder.is_constant);

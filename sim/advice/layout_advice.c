@@ -253,11 +253,11 @@ static void propose_members(struct finder *finder, const struct site *const *cha
     struct draft draft = {.kind = ADVICE_MEMBERS};
     const char *what = chain[0]->opcode.operation == WM_LD ? "load" : "store";
 
-    buffer_printf(&draft.title, "%zu %ss of adjacent members: one of %u B", n, what, bytes);
+    buffer_printf(&draft.title, "%zu %ss of adjacent elements: one of %u B", n, what, bytes);
     buffer_printf(&draft.words,
-                  "Each lane %ss adjacent members of one structure one by one, and each of the %zu instructions touches the "
-                  "same sectors again. Take them as one aligned vector of %u B (float4 and the like, or a structure with "
-                  "__align__(%u) copied as a whole):",
+                  "Each lane %ss adjacent elements, such as the members of a structure, one by one, and each of the %zu "
+                  "instructions touches the same sectors again. Take them as one aligned vector of %u B (float4 and the like, "
+                  "or a structure with __align__(%u) copied as a whole):",
                   what, n, bytes, bytes);
     draft_effect(finder, &draft, chain, n, after, NULL);
     propose(finder, &draft);

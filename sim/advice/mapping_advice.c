@@ -134,6 +134,18 @@ static void say_walk(const struct finder *finder, const struct site *site, struc
     buffer_puts(out, "; what lies in between is taken by other lanes, steps or warps of the block. ");
 }
 
+/* The site that wastes most. */
+static const struct site *worst_of(const struct site *const *sites, size_t n)
+{
+    const struct site *worst = sites[0];
+
+    for (size_t i = 1; i < n; i++) {
+        if (excess_sectors(&sites[i]->cost) > excess_sectors(&worst->cost))
+            worst = sites[i];
+    }
+    return worst;
+}
+
 static void propose_tile(struct finder *finder, const struct site *const *sites, size_t n, const struct tile *tile,
                          enum advice_kind kind)
 {
@@ -158,7 +170,7 @@ static void propose_tile(struct finder *finder, const struct site *const *sites,
         buffer_puts(&draft.words, ".");
     } else {
         buffer_printf(&draft.title, ": lanes %s across rows", is_store ? "store" : "load");
-        say_walk(finder, sites[0], &draft.words);
+        say_walk(finder, worst_of(sites, n), &draft.words);
         buffer_puts(&draft.words, is_store ? "Collect it in " : "Load it in the order of addresses into ");
         say_tile(tile, steps, &draft.words);
         buffer_puts(&draft.words, is_store ? ", and store that in the order of addresses." : ", and read it there.");
@@ -195,7 +207,7 @@ static void look_at_loads(struct finder *finder, const struct site *const *loads
     if (!find_tile(finder, loads, n, &before, &tile) || !is_worth_a_tile(finder, loads[0], &before, &tile.after))
         return;
     if (is_walk(&before, &tile.after))
-        kind = is_scattered(loads[0]) ? ADVICE_SORT : ADVICE_TILE;
+        kind = is_scattered(worst_of(loads, n)) ? ADVICE_SORT : ADVICE_TILE;
     propose_tile(finder, loads, n, &tile, kind);
 }
 

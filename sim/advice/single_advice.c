@@ -84,6 +84,14 @@ static void try_aggregation(struct finder *finder, const struct site *site)
     propose(finder, &draft);
 }
 
+/* Atomics that shared memory has no instruction for, by what the assembler makes of them for sm_90 (docs/hardware.md). */
+static int is_loop_in_shared(const struct wm_opcode *opcode)
+{
+    int is_float = opcode->type != WM_TYPE_B && opcode->type != WM_TYPE_U && opcode->type != WM_TYPE_S;
+
+    return is_float || (opcode->type_bytes == 8 && opcode->atomic != WM_ATOMIC_EXCH && opcode->atomic != WM_ATOMIC_CAS);
+}
+
 /* The table of a block's own in shared memory, which is added to global memory at its end. */
 static void try_private(struct finder *finder, const struct site *site)
 {
@@ -111,9 +119,9 @@ static void try_private(struct finder *finder, const struct site *site)
                   "what is shown",
                   (unsigned long long)bytes, (unsigned long long)in_shared.sums[WM_SHARED_WAVEFRONTS],
                   (unsigned)in_shared.sums[WM_WAYS]);
-    if (site->opcode.type == WM_TYPE_F && site->opcode.atomic == WM_ATOMIC_ADD)
-        buffer_puts(&draft.words, "; shared memory has no floating-point atomic: what nvcc makes of it is a loop, so reduce by "
-                                  "shuffles instead");
+    if (is_loop_in_shared(&site->opcode))
+        buffer_puts(&draft.words, "; as shared memory has no such atomic, what nvcc makes of it is a loop: reduce by shuffles "
+                                  "instead");
     buffer_puts(&draft.words, ":");
     draft_effect(finder, &draft, &site, 1, &at_end, NULL);
     propose(finder, &draft);
@@ -151,46 +159,80 @@ static uint64_t row_bytes(const struct wm_access *access)
     return longest;
 }
 
-static void say_rest(const struct finder *finder, const struct site *site, struct draft *draft)
+/* Why nothing was found: what sites have in common that are shown together. */
+enum rest { REST_EDGES, REST_STRIDE, REST_ROWS, REST_SCATTERED, RESTS };
+
+static enum rest rest_of(const struct finder *finder, const struct site *site)
 {
     uint64_t row = row_bytes(&site->accesses[site->moments[0].index]);
-    uint32_t sector = finder->sites->sector_bytes;
 
+    if (is_mostly(site->adjacent, site))
+        return REST_EDGES;
+    if (2 * site->strided >= site->several && site->stride)
+        return REST_STRIDE;
+    if (row > site->opcode.width_bytes && row < finder->sites->line_bytes)
+        return REST_ROWS;
+    return REST_SCATTERED;
+}
+
+static void say_rest(const struct finder *finder, const struct site *site, enum rest rest, struct draft *draft)
+{
     say_region(&finder->sites->regions[site->region], &draft->title);
-    if (is_mostly(site->adjacent, site)) {
+    switch (rest) {
+    case REST_EDGES:
         buffer_puts(&draft->title, ": short or misaligned rows");
         buffer_puts(&draft->words, "Lanes are adjacent, but rows begin or end inside sectors; no shift or padding was found that "
                                    "serves all of them. At best:");
-    } else if (2 * site->strided >= site->several && site->stride) {
+        break;
+    case REST_STRIDE:
         buffer_printf(&draft->title, ": lanes are %llu B apart", (unsigned long long)site->stride);
         buffer_puts(&draft->words, "What lies between is not taken by the same block, so that no tile of it helps. If the data can "
                                    "be stored in the order in which lanes take it, at best:");
-    } else if (row > site->opcode.width_bytes && row < 4 * sector) {
-        buffer_printf(&draft->title, ": rows of %llu B", (unsigned long long)row);
+        break;
+    case REST_ROWS:
+        buffer_puts(&draft->title, ": short rows");
         buffer_printf(&draft->words,
-                      "A warp takes several rows of %llu B. Give it at least %u B, and better %u B, of a row: a larger "
+                      "A warp takes several rows, of %llu B say. Give it at least %u B, and better %u B, of a row: a larger "
                       "blockDim.x. At best:",
-                      (unsigned long long)row, sector, finder->sites->line_bytes);
-    } else {
+                      (unsigned long long)row_bytes(&site->accesses[site->moments[0].index]), finder->sites->sector_bytes,
+                      finder->sites->line_bytes);
+        break;
+    default:
         buffer_puts(&draft->title, ": scattered lanes");
-        buffer_puts(&draft->words, "Where lanes go is in the data. Only another order of that helps: sort the indices, or store what is "
-                                   "taken together next to each other. At best:");
+        buffer_puts(&draft->words, "Where lanes go is in the data. Only another order of that helps: sort the indices, or store what "
+                                   "is taken together next to each other. At best:");
+        break;
     }
 }
 
-void look_at_rest(struct finder *finder, const struct site *site)
+static int is_left(const struct finder *finder, const struct site *site)
 {
-    struct draft draft = {.kind = ADVICE_NONE, .is_bound = 1};
-    const struct sites *sites = finder->sites;
-    struct access_list list = {0};
-    struct cost after;
+    return !finder->is_covered[site - finder->sites->list] && site->several &&
+           matters(site, excess_sectors(&site->cost), finder->sites->global_total.sums[WM_SECTORS]);
+}
 
-    if (finder->status || site->region == NO_REGION || finder->is_covered[site - sites->list] || !site->several ||
-        !matters(site, excess_sectors(&site->cost), sites->global_total.sums[WM_SECTORS]))
-        return;
-    say_rest(finder, site, &draft);
-    finder->status = rewrite_adjacent(site, sites->line_bytes, &list);
-    simulate(finder, &list, &after);
-    draft_effect(finder, &draft, &site, 1, &after, NULL);
-    propose(finder, &draft);
+void look_at_rest(struct finder *finder, size_t region)
+{
+    const struct sites *sites = finder->sites;
+
+    for (enum rest rest = REST_EDGES; rest < RESTS; rest++) {
+        struct draft draft = {.kind = ADVICE_NONE, .is_bound = 1};
+
+        for (size_t i = 0; i < sites->n && !finder->status; i++) {
+            const struct site *site = &sites->list[i];
+            struct access_list list = {0};
+            struct cost after;
+
+            if (site->region != region || !is_left(finder, site) || rest_of(finder, site) != rest)
+                continue;
+            finder->status = rewrite_adjacent(site, sites->line_bytes, &list);
+            simulate(finder, &list, &after);
+            if (!draft.n_effects)
+                say_rest(finder, site, rest, &draft);
+            draft_effect(finder, &draft, &site, 1, &after, NULL);
+        }
+        if (draft.n_effects && !finder->status)
+            propose(finder, &draft);
+        draft_free(&draft);
+    }
 }

@@ -321,6 +321,29 @@ static uint64_t every_eighth(unsigned block, unsigned thread, unsigned step)
     return BASE + 32 * index_of(block, thread);
 }
 
+static uint64_t second_of_pair(unsigned block, unsigned thread, unsigned step)
+{
+    (void)step;
+    return BASE + 8 * index_of(block, thread) + 4;
+}
+
+static void one_of_a_pair(void **state)
+{
+    const struct plan plans[] = {{"ld.global.b32", 3, second_of_pair, 4, 8, 1}};
+    const struct wm_array array = array_of("float2", 8, 1024);
+    struct fixture fixture;
+    const struct advice *advice;
+
+    (void)state;
+    look(&fixture, plans, 1, 256, 1, &array);
+    advice = must_find(&fixture, ADVICE_LAYOUT);
+    check_after(advice, 3, (struct plan){"ld.global.b32", 3, packed, 4, 8, 1});
+    assert_string_equal(advice->title, "a: array of structures (float2, 8 B)");
+    assert_non_null(strstr(advice->words, "50.0 % of the bytes are used"));
+    assert_non_null(strstr(advice->words, "Keep bytes 4-7 of"));
+    done(&fixture);
+}
+
 static void every_kth_element(void **state)
 {
     const struct plan plans[] = {{"ld.global.b32", 3, every_eighth, 4, 8, 1}};
@@ -1078,6 +1101,7 @@ int main(void)
         cmocka_unit_test(structures_of_arrays),
         cmocka_unit_test(two_members),
         cmocka_unit_test(members_on_a_line),
+        cmocka_unit_test(one_of_a_pair),
         cmocka_unit_test(every_kth_element),
         cmocka_unit_test(what_gets_worse_is_shown),
         cmocka_unit_test(whole_structures_stay),
