@@ -221,6 +221,12 @@ void layout_finish_xor(const struct wm_array *array, struct bank_layout *out)
 static const char *const index_names[WM_DIMENSIONS][WM_DIMENSIONS] = {
     {"i"}, {"row", "col"}, {"k", "row", "col"}, {"l", "k", "row", "col"}};
 
+/* Elements that are moved beyond the last one of several dimensions: the array is declared with one. */
+static int is_flat(const struct wm_array *array, const struct bank_layout *layout)
+{
+    return layout->kind == LAYOUT_XOR && array->dimensions > 1 && layout->size_bytes != array->size_bytes;
+}
+
 void layout_declaration(const struct wm_array *array, const struct bank_layout *layout, unsigned align_bytes,
                         struct buffer *out)
 {
@@ -235,7 +241,9 @@ void layout_declaration(const struct wm_array *array, const struct bank_layout *
     for (unsigned d = 0; d < array->dimensions; d++) {
         if (array->is_dynamic && d == 0)
             buffer_puts(out, "[]");
-        else
+        else if (is_flat(array, layout) && d == 0)
+            buffer_printf(out, "[%llu]", (unsigned long long)(layout->size_bytes / array->element_bytes));
+        else if (!is_flat(array, layout))
             buffer_printf(out, "[%llu]", (unsigned long long)layout->extent[d]);
     }
     buffer_puts(out, ";");
@@ -360,7 +368,7 @@ static void whole_index(const struct wm_array *array, const struct bank_layout *
     const char *separator = "";
     const uint32_t kept = targets_of(layout, 0) >> element_bits;
 
-    if (array->dimensions == 1)
+    if (array->dimensions == 1 || is_flat(array, layout))
         buffer_printf(out, "%s[", array->name);
     else
         buffer_printf(out, "(&%s[0]%s)[", array->name, array->dimensions == 2 ? "[0]" : array->dimensions == 3 ? "[0][0]" : "[0][0][0]");

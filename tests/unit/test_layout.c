@@ -413,6 +413,8 @@ static void check_text(const struct wm_array *array, const struct bank_layout *l
     snprintf(text, sizeof text, "%s", buffer_text(&index));
     declarations[0] = buffer_text(&declaration);
     declarations[1] = cut_with(text, macro, sizeof macro);
+    if (array->element_bytes == 12)
+        strncat(text, ".x", sizeof text - strlen(text) - 1); /* else a load for each member */
     input.n_declarations += declarations[1] != NULL;
     for (unsigned d = 0; d < array->dimensions; d++) {
         snprintf(lets[d], sizeof lets[d], "%s=0:%u", names[array->dimensions - 1][d], (unsigned)array->extent[d]);
@@ -555,6 +557,81 @@ static void test_cases(void **state)
     }
 }
 
+/* --------------------------------------------------------------------------------------------------------- random arrays */
+
+static const char *const random_declarations[] = {
+    "__shared__ float a[32][32]",       "__shared__ half a[64][64]",         "__shared__ float a[1024]",
+    "__shared__ double a[16][32]",      "__shared__ float4 a[32][8]",        "__shared__ float a[24][48]",
+    "__shared__ half a[2][32][64]",     "__shared__ float a[30][30]",        "__shared__ unsigned char a[64][128]",
+    "__shared__ float a[3][16][24]",    "__shared__ float a[264]",           "__shared__ float2 a[4][8][16]",
+    "__shared__ half a[48][24]",        "__shared__ int a[10][128]",         "__shared__ float3 a[16][16]",
+    "__shared__ float a[2][3][8][16]",
+};
+
+static const char *const random_opcodes[] = {
+    "ld.shared.b32",      "st.shared.b32",        "ld.shared.b8",           "st.shared.b16",
+    "ld.shared.v2.b32",   "st.shared.b64",        "ld.shared.v4.b32",       "st.shared.v4.b32",
+    "atom.shared.add.u32", "red.shared.add.u32",  "atom.shared.cas.b32",    "ldmatrix.x4.shared.b16",
+    "ldmatrix.x1.shared.b16", "stmatrix.x4.shared.b16", "cp.async.ca.16",   "cp.async.cg.16",
+    "cp.async.ca.4",
+};
+
+/* Lanes along a row, down a column, in a tile of both, or anywhere. */
+static void add_random_access(uint32_t line, struct array_and_accesses *of)
+{
+    struct wm_access access = blank_access(random_opcodes[random_below(ROWS(random_opcodes))],
+                                           random_below(4) ? ALL : random_below(UINT32_MAX) | 1);
+    const unsigned width = access.opcode.width_bytes;
+    const uint64_t places = of->array->size_bytes / width;
+    const uint64_t row = of->array->dimensions > 1
+                             ? of->array->extent[of->array->dimensions - 1] * of->array->element_bytes / width
+                             : 32 + random_below(3) * 16;
+    const uint64_t begin = random_below((uint32_t)places);
+    const unsigned kind = random_below(4), across = 1U << random_below(5);
+    const unsigned apart = 1U << random_below(4);
+
+    access.line = line;
+    access.count = 1 + random_below(9);
+    for (unsigned i = 0; i < WM_LANES; i++) {
+        uint64_t place = kind == 0   ? begin + i * apart
+                         : kind == 1 ? begin + i * (row ? row : 1)
+                         : kind == 2 ? begin + i % across + i / across * (row ? row : 1)
+                                     : random_below((uint32_t)places);
+
+        place = of->array->address + place % places * width;
+        access.address[i] = access.opcode.operation == WM_CP_ASYNC ? UINT64_C(0x7f0000000000) + (i / across * 512 + i % across * width)
+                                                                   : place;
+        access.shared_address[i] = (uint32_t)place;
+    }
+    assert_int_equal(accesses_add(of->accesses, &access), WM_OK);
+}
+
+static void test_random(void **state)
+{
+    const struct shared_options options = {0};
+    unsigned found = 0, perfect = 0;
+
+    (void)state;
+    random_state = 5;
+    for (unsigned round = 0; round < 160; round++) {
+        struct array_and_accesses of;
+        struct shared_advice advice;
+
+        open_array(random_declarations[round % ROWS(random_declarations)], &of);
+        for (uint32_t i = 0; i < 1 + round % 4; i++)
+            add_random_access(i + 1, &of);
+        assert_int_equal(shared_advice_find(of.arch, of.accesses->kernels[0], of.array, &options, &advice), WM_OK);
+        check_advice(&of, &advice);
+        found += (unsigned)(advice.results[SHARED_PAD].is_found + advice.results[SHARED_XOR].is_found);
+        perfect += (unsigned)(advice.results[SHARED_PAD].is_perfect + advice.results[SHARED_XOR].is_perfect);
+        shared_advice_free(&advice);
+        close_array(&of);
+    }
+    /* the test is about something */
+    assert_true(found > 80);
+    assert_true(perfect > 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -562,6 +639,7 @@ int main(void)
         cmocka_unit_test(test_three_lines),
         cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_cases),
+        cmocka_unit_test(test_random),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
