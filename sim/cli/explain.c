@@ -386,20 +386,23 @@ static int is_worse(const struct wm_access *access_a, const struct wm_counts *a,
 }
 
 /* Kernel, source line, block and warp of an access. */
-static void add_place(const struct wm_access *access, struct buffer *out)
+static void add_place(const struct run *run, const struct wm_access *access, struct buffer *out)
 {
-    if (access->kernel && access->kernel->name[0]) {
-        buffer_puts(out, ", kernel ");
-        table_name(access->kernel->name, out);
+    const char *name = access->kernel ? access->kernel->name : "";
+
+    /* an expression's kernel says what the --let are */
+    if (name[0] && (!run->options->is_expression || strchr(name, '('))) {
+        buffer_puts(out, run->options->is_expression ? ", " : ", kernel ");
+        table_name(name, out);
     }
-    if (access->line) {
+    if (access->line && !run->options->is_expression) {
         struct buffer line = {0};
 
         report_line(access->file ? access->file : access->kernel ? access->kernel->source : NULL, access->line, &line);
         buffer_puts(out, ", ");
         table_name(buffer_text(&line), out);
         buffer_free(&line);
-    } else if (access->pc != WM_NO_PC) {
+    } else if (access->pc != WM_NO_PC && !run->options->is_expression) {
         buffer_puts(out, ", pc ");
         report_pc(access->pc, out);
     }
@@ -417,7 +420,7 @@ static void choose(struct run *run, const struct wm_access *access, const struct
     chosen->index = index;
     chosen->is_chosen = 1;
     buffer_clear(&chosen->place);
-    add_place(access, &chosen->place);
+    add_place(run, access, &chosen->place);
     chosen->access.kernel = NULL;
     chosen->access.file = NULL;
 }

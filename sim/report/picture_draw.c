@@ -126,7 +126,7 @@ static void paragraph(struct sheet *sheet, double left, double right, const char
 
 static void heading(struct sheet *sheet, const char *title, const char *text)
 {
-    sheet->y += 22;
+    sheet->y += 30;
     set_black(sheet);
     set_font(sheet, TEXT_SIZE + 1, 1);
     put(sheet, MARGIN, sheet->y, 0, title);
