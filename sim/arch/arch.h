@@ -47,7 +47,8 @@ enum wmi_effect {
     WMI_SHARED_ATOMIC = 1 << 15,
     WMI_LDMATRIX = 1 << 16,
     WMI_STMATRIX = 1 << 17,
-    WMI_CLUSTER = 1 << 18        /* every count of memory of other blocks of a cluster */
+    WMI_CLUSTER = 1 << 18,       /* every count of memory of other blocks of a cluster */
+    WMI_TIME = 1 << 19           /* no count: cycles */
 };
 
 /* One key. A new key is a field in struct wm_profile, a row in this table, and a line in the profiles. */
@@ -113,6 +114,7 @@ struct wmi_note {
 struct wm_arch {
     struct wm_profile profile;
     uint8_t exactness[WMI_OPERATIONS][WMI_SPACES][WM_WIDTHS][WMI_VARIANTS][WM_COUNTERS];
+    enum wm_exactness time_exactness; /* of rates and latencies: the weakest of them */
     const char *name;
     const char *description;
     const char *capability;

@@ -109,13 +109,17 @@ static unsigned approximate_counters(const wm_arch *arch, const struct wmi_class
 /* The exactness of one operation in one space, by width and variant. */
 typedef uint8_t class_levels[WM_WIDTHS][WMI_VARIANTS][WM_COUNTERS];
 
+static uint8_t level_of(const wm_arch *arch, size_t rule)
+{
+    const enum wm_provenance provenance = arch->entries[rule].provenance;
+
+    return provenance == WM_MEASURED ? WM_EXACT : provenance == WM_DOCUMENTED ? WM_BY_DOCUMENT : WM_BY_ASSUMPTION;
+}
+
 /* No counter in counters can be trusted more than the key that it depends on. */
 static void weaken(const wm_arch *arch, size_t rule, unsigned counters, class_levels levels)
 {
-    const enum wm_provenance provenance = arch->entries[rule].provenance;
-    const uint8_t level = provenance == WM_MEASURED     ? WM_EXACT
-                          : provenance == WM_DOCUMENTED ? WM_BY_DOCUMENT
-                                                        : WM_BY_ASSUMPTION;
+    const uint8_t level = level_of(arch, rule);
 
     for (unsigned width = 0; width < WM_WIDTHS; width++) {
         if (!is_for_width(arch, &wmi_rules[rule], width))
@@ -149,6 +153,11 @@ static void mark_approximate(const wm_arch *arch, struct wmi_class class, class_
 void wmi_exactness_fill(wm_arch *arch)
 {
     memset(arch->exactness, WM_EXACT, sizeof arch->exactness);
+    arch->time_exactness = WM_EXACT;
+    for (size_t rule = 0; rule < wmi_rule_count; rule++) {
+        if ((wmi_rules[rule].effects & WMI_TIME) && level_of(arch, rule) > arch->time_exactness)
+            arch->time_exactness = (enum wm_exactness)level_of(arch, rule);
+    }
     for (unsigned operation = 0; operation < WMI_OPERATIONS; operation++) {
         for (unsigned space = 0; space < WMI_SPACES; space++) {
             const struct wmi_class class = {.operation = (uint8_t)operation, .space = (uint8_t)space};

@@ -22,7 +22,7 @@
         .bytes = sizeof(((struct wm_profile *)0)->field), .effects = what                                              \
     }
 /* A rate or a latency: no counter depends on it. */
-#define TIME(key, field) NUMBER(key, "cycles/100", 0, 1000000, field, 0)
+#define TIME(key, field) NUMBER(key, "cycles/100", 0, 1000000, field, WMI_TIME)
 /* One key for each access width. */
 #define WIDTH(key, key_unit, low, high, power, field, width, log2_width, what)                                         \
     {                                                                                                                  \
@@ -87,20 +87,41 @@ const struct wmi_rule wmi_rules[] = {
     POWER("cluster.tag_bytes", "bytes", 1U << 18, 1U << 24, cluster_tag_bytes, WMI_CLUSTER),
     NUMBER("cluster.tag_base", "address", 0, (UINT64_C(1) << 48) - 1, cluster_tag_base, WMI_CLUSTER),
 
-    TIME("time.issue_shared", time_issue_shared),
+    TIME("time.issue_shared_load", time_issue_shared_load),
+    TIME("time.issue_shared_store", time_issue_shared_store),
     TIME("time.issue_load", time_issue_load),
-    TIME("time.issue_store", time_issue_store),
-    TIME("time.issue_copy", time_issue_copy),
+    TIME("time.issue_local", time_issue_local),
+    TIME("time.issue_address", time_issue_address),
     TIME("time.issue_word", time_issue_word),
+    TIME("time.issue_copy", time_issue_copy),
     TIME("time.pass", time_pass),
     TIME("time.write_back", time_write_back),
+    TIME("time.write_back_merged_8", time_write_back_merged_8),
+    TIME("time.write_back_merged_16", time_write_back_merged_16),
+    TIME("time.miss", time_miss),
     TIME("time.l2_request", time_l2_request),
-    TIME("time.l2_read", time_l2_read),
     TIME("time.l2_write", time_l2_write),
+    TIME("time.l2_atomic", time_l2_atomic),
+    TIME("time.copy_pass", time_copy_pass),
+    TIME("time.copy_miss", time_copy_miss),
+    TIME("time.copy_line", time_copy_line),
+    TIME("time.bypass", time_bypass),
     TIME("latency.shared", latency_shared),
+    TIME("latency.shared_atomic", latency_shared_atomic),
     TIME("latency.l1", latency_l1),
+    TIME("latency.local", latency_local),
+    TIME("latency.data_pass", latency_data_pass),
+    TIME("latency.tag_pass", latency_tag_pass),
+    TIME("latency.pair", latency_pair),
+    TIME("latency.quad", latency_quad),
+    TIME("latency.operand", latency_operand),
     TIME("latency.l2", latency_l2),
+    TIME("latency.l2_line", latency_l2_line),
+    TIME("latency.copy", latency_copy),
+    TIME("latency.copy_pass", latency_copy_pass),
+    TIME("latency.bypass", latency_bypass),
     TIME("latency.atomic", latency_atomic),
+    TIME("latency.atomic_line", latency_atomic_line),
 
     NUMBER("global.address_bits", "bits", 32, 48, address_bits, 0),
     POWER("global.max_width_bytes", "bytes", 16, 32, max_width_bytes, 0),

@@ -56,20 +56,41 @@ struct wm_profile {
     uint64_t cluster_tag_base;        /* cluster.tag_base: and at which address it sees block 0; its low
                                          28 bits count as 0 */
     /* rates and latencies, of model/cycles.c: hundredths of a cycle of one SM */
-    uint32_t time_issue_shared;       /* time.issue_shared: handing over an instruction on shared memory */
+    uint32_t time_issue_shared_load;  /* time.issue_shared_load: handing over an instruction on shared memory that has a result */
+    uint32_t time_issue_shared_store; /* time.issue_shared_store: ... that has none */
     uint32_t time_issue_load;         /* time.issue_load: a load through L1, with its addresses of 64 bits */
-    uint32_t time_issue_store;        /* time.issue_store: likewise what brings values: a store, an atomic */
+    uint32_t time_issue_local;        /* time.issue_local: a load of local memory */
+    uint32_t time_issue_address;      /* time.issue_address: the addresses of what brings values to L2: a store, an atomic */
+    uint32_t time_issue_word;         /* time.issue_word: each 4 bytes of a lane's values */
     uint32_t time_issue_copy;         /* time.issue_copy: a cp.async */
-    uint32_t time_issue_word;         /* time.issue_word: each 4 bytes of a lane's value to store */
     uint32_t time_pass;               /* time.pass: a pass of the data stage or of the tag stage */
-    uint32_t time_write_back;         /* time.write_back: each 4 bytes of a lane's result, to the registers */
-    uint32_t time_l2_request;         /* time.l2_request: a request from an SM to L2 */
-    uint32_t time_l2_read;            /* time.l2_read: a sector from L2 */
-    uint32_t time_l2_write;           /* time.l2_write: a sector to L2, beside its request */
-    uint32_t latency_shared;          /* latency.shared: a load of shared memory of one pass */
-    uint32_t latency_l1;              /* latency.l1: a load that hits L1, of one tag and one data wavefront */
-    uint32_t latency_l2;              /* latency.l2: a load of one sector that misses L1 and hits L2 */
-    uint32_t latency_atomic;          /* latency.atomic: an atomic on global memory, of one lane */
+    uint32_t time_write_back;         /* time.write_back: each 4 bytes of a lane's result, on their way to the registers */
+    uint32_t time_write_back_merged_8; /* time.write_back_merged_8: a load of 8 bytes from shared memory whose pairs of lanes merge */
+    uint32_t time_write_back_merged_16; /* time.write_back_merged_16: ... of 16 bytes */
+    uint32_t time_miss;               /* time.miss: an instruction with loads that miss L1 */
+    uint32_t time_l2_request;         /* time.l2_request: a request from an SM to L2, beside the sectors that it brings */
+    uint32_t time_l2_write;           /* time.l2_write: a sector to L2 */
+    uint32_t time_l2_atomic;          /* time.l2_atomic: each of these at the atomic units of L2, where accesses are on the same lines */
+    uint32_t time_copy_pass;          /* time.copy_pass: a cp.async beside its passes */
+    uint32_t time_copy_miss;          /* time.copy_miss: a cp.async that misses L1 */
+    uint32_t time_copy_line;          /* time.copy_line: each line of a cp.async that misses L1 */
+    uint32_t time_bypass;             /* time.bypass: each tag wavefront of a copy that goes past L1 */
+    uint32_t latency_shared;          /* latency.shared: a load of shared memory, beside its passes */
+    uint32_t latency_shared_atomic;   /* latency.shared_atomic: an atomic on shared memory, likewise */
+    uint32_t latency_l1;              /* latency.l1: a load that hits L1, beside its passes */
+    uint32_t latency_local;           /* latency.local: a load of local memory, beside its tag wavefronts */
+    uint32_t latency_data_pass;       /* latency.data_pass: a pass of the data stage */
+    uint32_t latency_tag_pass;        /* latency.tag_pass: a pass of the tag stage */
+    uint32_t latency_pair;            /* latency.pair: a result of 8 bytes a lane, more than one of 4 */
+    uint32_t latency_quad;            /* latency.quad: ... of 16 bytes */
+    uint32_t latency_operand;         /* latency.operand: each further 4 bytes of an atomic's values */
+    uint32_t latency_l2;              /* latency.l2: a load that misses L1 and hits L2 */
+    uint32_t latency_l2_line;         /* latency.l2_line: each further line of that */
+    uint32_t latency_copy;            /* latency.copy: a cp.async that hits L1, beside its passes */
+    uint32_t latency_copy_pass;       /* latency.copy_pass: a pass of one that misses */
+    uint32_t latency_bypass;          /* latency.bypass: a copy that goes past L1 */
+    uint32_t latency_atomic;          /* latency.atomic: an atomic on global memory */
+    uint32_t latency_atomic_line;     /* latency.atomic_line: each further line of that */
     /* instructions and limits */
     uint32_t address_bits;            /* global.address_bits: virtual addresses lie below 2^bits */
     uint32_t max_width_bytes;         /* global.max_width_bytes: widest access of a lane: 16 or 32 */
