@@ -1,5 +1,5 @@
-/* Shared by the recognisers of global_advice.h. Each looks at a site, a region or the kernel, and proposes a change if its
- * simulation costs less. */
+/* Shared by the recognisers of global_advice.h. Each looks at a site, a region or the kernel, and proposes a
+ * change if its simulation costs less. */
 #ifndef FINDER_H
 #define FINDER_H
 
@@ -20,10 +20,10 @@ struct draft {
 struct finder {
     const struct sites *sites;
     struct advice_list *out;
-    size_t size;            /* of out->list */
-    uint8_t *is_covered;    /* by site: a change was proposed that takes waste away */
-    uint8_t *is_constant;   /* by site: it is proposed for constant memory */
-    enum wm_status status;  /* the first failure: nothing is looked for after it */
+    size_t size;           /* of out->list */
+    uint8_t *is_covered;   /* by site: a change was proposed that takes waste away */
+    uint8_t *is_constant;  /* by site: it is proposed for constant memory */
+    enum wm_status status; /* the first failure: nothing is looked for after it */
 };
 
 /* A site's part of the kernel's sectors, wavefronts or instructions, below which it is no advice worth. */

@@ -29,7 +29,7 @@ const char *advice_kind_name(enum advice_kind kind)
     return kind_names[kind];
 }
 
-/* -------------------------------------------------------------------------------------------------------------- helpers */
+/* ---------------------------------------------------------------------------------------------------------- helpers */
 
 int matters(const struct site *site, uint64_t part, uint64_t whole)
 {
@@ -162,7 +162,7 @@ done:
     draft_free(draft);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- words */
+/* ------------------------------------------------------------------------------------------------------------ words */
 
 void say_site(const struct site *site, struct buffer *out)
 {
@@ -223,7 +223,7 @@ void say_percent(uint64_t part, uint64_t whole, struct buffer *out)
     table_percent(part, whole, 0, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- all of it */
+/* -------------------------------------------------------------------------------------------------------- all of it */
 
 static int compare_advice(const void *a, const void *b)
 {
@@ -353,7 +353,8 @@ static void add_source(struct sources *sources, const struct access_kernel *kern
 }
 
 /* An instruction, or a source line that has several of one opcode: a source for each array. */
-static enum wm_status add_sources(struct sources *sources, const struct access_kernel *kernel, const struct access_site *site)
+static enum wm_status add_sources(struct sources *sources, const struct access_kernel *kernel,
+                                  const struct access_site *site)
 {
     size_t first = array_at(&site->accesses[0], sources->arrays, sources->n_arrays);
     size_t k = 1;
@@ -421,7 +422,8 @@ void global_advice_free(struct global_advice *advice)
     }
     free(advice->list.list);
     sites_free(&advice->sites);
-    for (size_t i = 0; i <= advice->n_copies && advice->copies; i++) /* the one behind them, too, if memory ended in it */
+    for (size_t i = 0; i <= advice->n_copies && advice->copies;
+         i++) /* the one behind them, too, if memory ended in it */
         access_list_free(&advice->copies[i]);
     free(advice->copies);
     memset(advice, 0, sizeof *advice);

@@ -7,21 +7,21 @@
 #include "sites.h"
 
 enum advice_kind {
-    ADVICE_LAYOUT,       /* structure of arrays; every k-th element packed */
-    ADVICE_MEMBERS,      /* a structure's members by one vector access instead of one access each */
-    ADVICE_SWAP,         /* threadIdx.x and threadIdx.y exchange roles */
-    ADVICE_TILE,         /* lanes along the addresses, through shared memory */
-    ADVICE_REUSE,        /* what is loaded repeatedly kept in shared memory */
-    ADVICE_ALIGN,        /* the beginning moved to a sector's or line's */
-    ADVICE_PITCH,        /* rows padded, so that each begins at a line */
+    ADVICE_LAYOUT,        /* structure of arrays; every k-th element packed */
+    ADVICE_MEMBERS,       /* a structure's members by one vector access instead of one access each */
+    ADVICE_SWAP,          /* threadIdx.x and threadIdx.y exchange roles */
+    ADVICE_TILE,          /* lanes along the addresses, through shared memory */
+    ADVICE_REUSE,         /* what is loaded repeatedly kept in shared memory */
+    ADVICE_ALIGN,         /* the beginning moved to a sector's or line's */
+    ADVICE_PITCH,         /* rows padded, so that each begins at a line */
     ADVICE_THREAD_VECTOR, /* what a thread takes in successive steps as one vector */
-    ADVICE_WARP_VECTOR,  /* what several warps take as vectors by one */
-    ADVICE_CONSTANT,     /* one address for all lanes: constant memory */
-    ADVICE_AGGREGATE,    /* atomics of a warp at one address by one lane */
-    ADVICE_PRIVATE,      /* atomics of a block in shared memory first */
-    ADVICE_WHOLE_WARPS,  /* active lanes together */
-    ADVICE_SORT,         /* scattered: in the order of addresses within a block */
-    ADVICE_NONE,         /* waste for which no change is known: only the bound */
+    ADVICE_WARP_VECTOR,   /* what several warps take as vectors by one */
+    ADVICE_CONSTANT,      /* one address for all lanes: constant memory */
+    ADVICE_AGGREGATE,     /* atomics of a warp at one address by one lane */
+    ADVICE_PRIVATE,       /* atomics of a block in shared memory first */
+    ADVICE_WHOLE_WARPS,   /* active lanes together */
+    ADVICE_SORT,          /* scattered: in the order of addresses within a block */
+    ADVICE_NONE,          /* waste for which no change is known: only the bound */
     ADVICE_KINDS
 };
 
@@ -43,10 +43,10 @@ struct advice {
     char *words; /* a paragraph */
     struct effect *effects;
     size_t n_effects;
-    int is_bound;       /* what `after' holds was not simulated: nothing can be below it */
-    size_t instead_of;  /* number, from 1 on, of a better advice about the same sites; 0: none */
-    double cycles;      /* predicted ones saved */
-    uint64_t passes;    /* sectors and wavefronts saved */
+    int is_bound;      /* what `after' holds was not simulated: nothing can be below it */
+    size_t instead_of; /* number, from 1 on, of a better advice about the same sites; 0: none */
+    double cycles;     /* predicted ones saved */
+    uint64_t passes;   /* sectors and wavefronts saved */
 };
 
 struct advice_list {
@@ -58,7 +58,7 @@ struct advice_list {
 struct global_advice {
     struct sites sites;
     struct advice_list list;
-    uint64_t left_out; /* executions that were not kept: nothing here counts them */
+    uint64_t left_out;          /* executions that were not kept: nothing here counts them */
     struct access_list *copies; /* the accesses of one instruction to several arrays, apart */
     size_t n_copies;
 };

@@ -121,9 +121,10 @@ static void legend(const struct global_advice *all, struct buffer *out)
 {
     struct buffer text = {0};
 
-    table_wrapped("wf.: wavefronts, which are passes of the tag stage, and of the data stage of L1 or shared memory; cycles: of "
-                  "one SM, predicted and never exact; then: simulated after the change",
-                  0, 4, out);
+    table_wrapped(
+        "wf.: wavefronts, which are passes of the tag stage, and of the data stage of L1 or shared memory; cycles: of "
+        "one SM, predicted and never exact; then: simulated after the change",
+        0, 4, out);
     if (all->left_out) {
         buffer_puts(&text, "only the first executions of each instruction are looked at, as there are so many: ");
         table_count(all->left_out, 0, &text);
@@ -163,7 +164,7 @@ void global_advice_table(const struct global_advice *all, struct buffer *out)
     buffer_free(&text);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- JSON */
+/* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static void json_lines(const struct effect *effect, struct json_line *line)
 {
@@ -195,8 +196,8 @@ static void json_cost(const struct cost *cost, const char *when, struct json_lin
     buffer_free(&name);
 }
 
-static void json_effect(const struct sites *sites, const struct advice *advice, size_t number, const struct effect *effect,
-                        int is_first, struct buffer *out)
+static void json_effect(const struct sites *sites, const struct advice *advice, size_t number,
+                        const struct effect *effect, int is_first, struct buffer *out)
 {
     struct json_line *line = json_line_new();
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------- structures of arrays */
+/* --------------------------------------------------------------------------------------------- structures of arrays */
 
-/* Offsets, in structures that are so many bytes apart, that the accesses of a site are at; more than `most': most + 1. 0: the
- * lanes of an access are at different ones. */
+/* Offsets, in structures that are so many bytes apart, that the accesses of a site are at; more than `most': most
+ * + 1. 0: the lanes of an access are at different ones. */
 static size_t count_offsets(const struct site *site, uint64_t base, uint64_t bytes, size_t most)
 {
     uint64_t offsets[MOST_STRUCTURE_BYTES];
@@ -33,8 +33,8 @@ static size_t count_offsets(const struct site *site, uint64_t base, uint64_t byt
     return n;
 }
 
-/* Whether the lanes of each access are at one member of structures: several on a source line, if the array is known to be one
- * of structures; else it might as well be one of rows. */
+/* Whether the lanes of each access are at one member of structures: several on a source line, if the array is
+ * known to be one of structures; else it might as well be one of rows. */
 static int takes_members(const struct region *region, const struct site *site, uint64_t base, uint64_t bytes)
 {
     size_t most = region->array && region->array->element_bytes == bytes ? MOST_STRUCTURE_BYTES : 1;
@@ -123,15 +123,17 @@ static void say_layout(const struct region *region, const struct structure *stru
         buffer_printf(&draft->title, ": array of structures (%s, %u B)", region->array->element, structure->bytes);
     } else if (structure->n == 1 && is_array_of(region, first->bytes)) {
         buffer_printf(&draft->title, ": one element in %u is used", structure->bytes / first->bytes);
-        buffer_printf(&draft->words,
-                      "Keep the elements that are used next to each other, in an array of their own, or give neighbouring "
-                      "lanes neighbouring elements. With a packed array, which begins at a multiple of 256 B:");
+        buffer_printf(
+            &draft->words,
+            "Keep the elements that are used next to each other, in an array of their own, or give neighbouring "
+            "lanes neighbouring elements. With a packed array, which begins at a multiple of 256 B:");
         return;
     } else {
         buffer_printf(&draft->title, ": lanes are %u B apart, as in an array of structures", structure->bytes);
     }
     if (structure->n == 1)
-        buffer_printf(&draft->words, "Keep bytes %u-%u of the structures in an array of their own (structure of arrays)",
+        buffer_printf(&draft->words,
+                      "Keep bytes %u-%u of the structures in an array of their own (structure of arrays)",
                       first->offset, first->offset + first->bytes - 1);
     else {
         buffer_puts(&draft->words, "Keep each member in an array of its own (structure of arrays): bytes ");
@@ -201,7 +203,7 @@ void look_at_layout(struct finder *finder, size_t region)
     free(costs);
 }
 
-/* --------------------------------------------------------------------------------------------------- members as a vector */
+/* ---------------------------------------------------------------------------------------------- members as a vector */
 
 #define MOST_CHAIN 8
 
@@ -222,7 +224,8 @@ static const struct site *next_member(const struct sites *sites, const struct si
     return NULL;
 }
 
-/* The longest vector that the sites of a chain make, from its beginning. Returns its bytes, or 0; *used: sites in it. */
+/* The longest vector that the sites of a chain make, from its beginning. Returns its bytes, or 0; *used: sites in
+ * it. */
 static unsigned find_member_vector(struct finder *finder, const struct site *const *chain, size_t n, size_t *used,
                                    struct cost *after)
 {
@@ -234,8 +237,8 @@ static unsigned find_member_vector(struct finder *finder, const struct site *con
         size_t members = bytes / width;
 
         /* loads may take one more member than is used, if it is in the same structure */
-        if (n < members && (n + 1 != members || n < 3 || chain[0]->opcode.operation != WM_LD ||
-                            chain[0]->stride % bytes != 0))
+        if (n < members &&
+            (n + 1 != members || n < 3 || chain[0]->opcode.operation != WM_LD || chain[0]->stride % bytes != 0))
             continue;
         *used = n < members ? n : members;
         if (!finder->status)
@@ -254,11 +257,12 @@ static void propose_members(struct finder *finder, const struct site *const *cha
     const char *what = chain[0]->opcode.operation == WM_LD ? "load" : "store";
 
     buffer_printf(&draft.title, "%zu %ss of adjacent elements: one of %u B", n, what, bytes);
-    buffer_printf(&draft.words,
-                  "Each lane %ss adjacent elements, such as the members of a structure, one by one, and each of the %zu "
-                  "instructions touches the same sectors again. Take them as one aligned vector of %u B (float4 and the like, "
-                  "or a structure with __align__(%u) copied as a whole):",
-                  what, n, bytes, bytes);
+    buffer_printf(
+        &draft.words,
+        "Each lane %ss adjacent elements, such as the members of a structure, one by one, and each of the %zu "
+        "instructions touches the same sectors again. Take them as one aligned vector of %u B (float4 and the like, "
+        "or a structure with __align__(%u) copied as a whole):",
+        what, n, bytes, bytes);
     draft_effect(finder, &draft, chain, n, after, NULL);
     propose(finder, &draft);
 }
@@ -291,7 +295,7 @@ void look_at_members(struct finder *finder, size_t region)
     free(is_taken);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ beginnings */
+/* ------------------------------------------------------------------------------------------------------- beginnings */
 
 /* How far behind a line's beginning all rows of a site begin; 0: at one, or not all alike. */
 static uint64_t common_remainder(const struct sites *sites, const struct site *site)
@@ -384,17 +388,20 @@ static int try_shifts(struct finder *finder, size_t region, struct cost *costs)
         return 0;
     simulate_shift(finder, region, best, costs, &after);
     say_region(&sites->regions[region], &draft.title);
-    buffer_printf(&draft.title, ": rows begin %llu B behind a line of %u B", (unsigned long long)best, sites->line_bytes);
+    buffer_printf(&draft.title, ": rows begin %llu B behind a line of %u B", (unsigned long long)best,
+                  sites->line_bytes);
     buffer_printf(&draft.words, "What a warp takes at ");
     say_site(of, &draft.words);
     buffer_printf(&draft.words, " is adjacent, but begins %llu B behind a multiple of %u. ", (unsigned long long)best,
                   sites->line_bytes);
     if (best % sites->sector_bytes == 0)
-        buffer_puts(&draft.words, "No sector is wasted, as it is a multiple of a sector; but it lies in one line more. ");
-    buffer_printf(&draft.words,
-                  "Shift what is stored, or pad it in front with %llu B, so that the first one begins at a line; or let each "
-                  "warp begin at a line and mask the edges:",
-                  (unsigned long long)(sites->line_bytes - best));
+        buffer_puts(&draft.words,
+                    "No sector is wasted, as it is a multiple of a sector; but it lies in one line more. ");
+    buffer_printf(
+        &draft.words,
+        "Shift what is stored, or pad it in front with %llu B, so that the first one begins at a line; or let each "
+        "warp begin at a line and mask the edges:",
+        (unsigned long long)(sites->line_bytes - best));
     add_region_effects(finder, region, costs, &draft);
     propose(finder, &draft);
     return 1;
@@ -437,12 +444,14 @@ static int try_pitch(struct finder *finder, size_t region, uint64_t pitch, struc
     if (finder->status || !is_better_aligned(&after, &before))
         return 0;
     say_region(where, &draft.title);
-    buffer_printf(&draft.title, ": rows are %llu B apart, no multiple of %u", (unsigned long long)pitch, sites->line_bytes);
-    buffer_printf(&draft.words,
-                  "Each row begins elsewhere in its line. Pad rows to %llu B (cudaMallocPitch does so): %llu B more a row, "
-                  "%llu rows touched:",
-                  (unsigned long long)padded, (unsigned long long)(padded - pitch),
-                  (unsigned long long)((where->high - base + pitch - 1) / pitch));
+    buffer_printf(&draft.title, ": rows are %llu B apart, no multiple of %u", (unsigned long long)pitch,
+                  sites->line_bytes);
+    buffer_printf(
+        &draft.words,
+        "Each row begins elsewhere in its line. Pad rows to %llu B (cudaMallocPitch does so): %llu B more a row, "
+        "%llu rows touched:",
+        (unsigned long long)padded, (unsigned long long)(padded - pitch),
+        (unsigned long long)((where->high - base + pitch - 1) / pitch));
     add_region_effects(finder, region, costs, &draft);
     propose(finder, &draft);
     return 1;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------------ tiles */
+/* ------------------------------------------------------------------------------------------------------------ tiles */
 
 /* Shared memory that a block has without asking for more (CUDA C++ Programming Guide, "Technical Specifications"). */
 #define TILE_BYTES 49152u
@@ -63,8 +63,8 @@ static int is_walk(const struct cost *before, const struct cost *after)
            2 * excess_sectors(before) >= above(before->sums[WM_SECTORS], after->sums[WM_SECTORS]);
 }
 
-/* The best tile for sites of one opcode: of more and more steps; across rows, of more and more blocks, so that the pieces
- * of rows get longer. 0: none fits. */
+/* The best tile for sites of one opcode: of more and more steps; across rows, of more and more blocks, so that the
+ * pieces of rows get longer. 0: none fits. */
 static int find_tile(struct finder *finder, const struct site *const *sites, size_t n, const struct cost *before,
                      struct tile *best)
 {
@@ -113,13 +113,14 @@ static void say_detour(const struct cost *before, const struct tile *tile, int i
 {
     uint64_t whole = tile->after.instructions;
 
-    buffer_printf(out,
-                  " Shared memory then has %llu store%s and %llu load%s more, of one wavefront each if free of conflicts; a "
-                  "barrier between them.",
-                  (unsigned long long)(is_store ? before->instructions : whole),
-                  (is_store ? before->instructions : whole) == 1 ? "" : "s",
-                  (unsigned long long)(is_store ? whole : before->instructions),
-                  (is_store ? whole : before->instructions) == 1 ? "" : "s");
+    buffer_printf(
+        out,
+        " Shared memory then has %llu store%s and %llu load%s more, of one wavefront each if free of conflicts; a "
+        "barrier between them.",
+        (unsigned long long)(is_store ? before->instructions : whole),
+        (is_store ? before->instructions : whole) == 1 ? "" : "s",
+        (unsigned long long)(is_store ? whole : before->instructions),
+        (is_store ? whole : before->instructions) == 1 ? "" : "s");
 }
 
 static void say_walk(const struct finder *finder, const struct site *site, struct buffer *out)
@@ -162,7 +163,8 @@ static void propose_tile(struct finder *finder, const struct site *const *sites,
         buffer_printf(&draft.words, "What the warps of a block need is requested %.1f times. Load it once, into ",
                       (double)before.sums[WM_SECTORS] / (double)tile->after.sums[WM_SECTORS]);
         say_tile(tile, steps, &draft.words);
-        buffer_puts(&draft.words, " (L1 may have it already when it is asked for again: the request is made all the same).");
+        buffer_puts(&draft.words,
+                    " (L1 may have it already when it is asked for again: the request is made all the same).");
     } else if (kind == ADVICE_SORT) {
         buffer_puts(&draft.title, ": scattered lanes of a block meet in the same sectors");
         buffer_puts(&draft.words, "Take them in the order of addresses (sort the indices of a block), or through ");
@@ -251,7 +253,7 @@ void look_at_walk(struct finder *finder, const struct site *site)
         propose_tile(finder, &site, 1, &tile, is_scattered(site) ? ADVICE_SORT : ADVICE_TILE);
 }
 
-/* ---------------------------------------------------------------------------------------------------- roles of threads */
+/* ------------------------------------------------------------------------------------------------- roles of threads */
 
 /* All sites in global memory with the roles exchanged. 0: not possible, or no memory. */
 static int simulate_swap(struct finder *finder, struct cost *costs, struct cost *sum)
@@ -297,12 +299,13 @@ static void propose_swap(struct finder *finder, const struct cost *costs)
     struct draft draft = {.kind = ADVICE_SWAP};
 
     buffer_puts(&draft.title, "threadIdx.x and threadIdx.y in each other's role");
-    buffer_puts(&draft.words,
-                  "The lanes of a warp differ in threadIdx.x first, but most addresses change least with threadIdx.y. Exchange "
-                  "the two wherever they are used");
+    buffer_puts(
+        &draft.words,
+        "The lanes of a warp differ in threadIdx.x first, but most addresses change least with threadIdx.y. Exchange "
+        "the two wherever they are used");
     if (sites->block[0] != sites->block[1])
-        buffer_printf(&draft.words, ", and blockDim with them (%u x %u instead of %u x %u)", sites->block[1], sites->block[0],
-                      sites->block[0], sites->block[1]);
+        buffer_printf(&draft.words, ", and blockDim with them (%u x %u instead of %u x %u)", sites->block[1],
+                      sites->block[0], sites->block[0], sites->block[1]);
     buffer_puts(&draft.words, ". All lines in global memory that change");
     buffer_puts(&draft.words, has_shared_sites(sites) ? " (those in shared memory change too: simulate again):" : ":");
     for (size_t i = 0; i < sites->n; i++) {
@@ -333,7 +336,7 @@ void look_at_roles(struct finder *finder)
     free(costs);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- vectors */
+/* ---------------------------------------------------------------------------------------------------------- vectors */
 
 void look_at_thread_vectors(struct finder *finder, const struct site *site)
 {
@@ -353,11 +356,12 @@ void look_at_thread_vectors(struct finder *finder, const struct site *site)
             continue;
         say_region(&finder->sites->regions[site->region], &draft.title);
         buffer_printf(&draft.title, ": each thread takes adjacent elements, one at a time");
-        buffer_printf(&draft.words,
-                      "A thread's successive %ss are adjacent and begin at multiples of %u B. Take %u elements at once, as "
-                      "float4 and the like do (unroll the loop by %u):",
-                      site->opcode.operation == WM_LD ? "load" : "store", bytes, bytes / site->opcode.width_bytes,
-                      bytes / site->opcode.width_bytes);
+        buffer_printf(
+            &draft.words,
+            "A thread's successive %ss are adjacent and begin at multiples of %u B. Take %u elements at once, as "
+            "float4 and the like do (unroll the loop by %u):",
+            site->opcode.operation == WM_LD ? "load" : "store", bytes, bytes / site->opcode.width_bytes,
+            bytes / site->opcode.width_bytes);
         draft_effect(finder, &draft, &site, 1, &after, NULL);
         propose(finder, &draft);
         break;
@@ -406,14 +410,15 @@ void look_at_warp_vectors(struct finder *finder)
     if (draft.n_effects && !finder->status) {
         buffer_printf(&draft.title, "coalesced, but narrow: up to %u B a lane are possible", most);
         buffer_puts(&draft.words,
-                    "No sector is wasted here. But adjacent warps take adjacent rows: if each thread takes a vector (float4 and the "
+                    "No sector is wasted here. But adjacent warps take adjacent rows: if each thread takes a vector "
+                    "(float4 and the "
                     "like), fewer threads need fewer instructions and tag wavefronts for the same sectors:");
         propose(finder, &draft);
     }
     draft_free(&draft);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ whole warps */
+/* ------------------------------------------------------------------------------------------------------ whole warps */
 
 void look_at_whole_warps(struct finder *finder, const struct site *site)
 {
@@ -432,10 +437,12 @@ void look_at_whole_warps(struct finder *finder, const struct site *site)
         after.sums[WM_SHARED_WAVEFRONTS] > site->cost.sums[WM_SHARED_WAVEFRONTS])
         return;
     say_site(site, &draft.title);
-    buffer_printf(&draft.title, ": %.1f of 32 lanes take part", (double)site->cost.lanes / (double)site->cost.instructions);
-    buffer_puts(&draft.words,
-                "The active threads of a block are spread over its warps. Number the work so that it falls to the first "
-                "threads of the block, whole warps at a time, and the other warps have none:");
+    buffer_printf(&draft.title, ": %.1f of 32 lanes take part",
+                  (double)site->cost.lanes / (double)site->cost.instructions);
+    buffer_puts(
+        &draft.words,
+        "The active threads of a block are spread over its warps. Number the work so that it falls to the first "
+        "threads of the block, whole warps at a time, and the other warps have none:");
     draft_effect(finder, &draft, &site, 1, &after, NULL);
     propose(finder, &draft);
 }

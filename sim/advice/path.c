@@ -1,4 +1,5 @@
-/* Eight steps, in the order in which they are taught. Every number is one that the model gives, or a key of the profile. */
+/* Eight steps, in the order in which they are taught. Every number is one that the model gives, or a key of the
+ * profile. */
 #include "path.h"
 
 #include "finder.h"
@@ -23,7 +24,7 @@ struct walk {
     const struct global_advice *advice;
     const struct sites *sites;
     struct path *path;
-    size_t n; /* steps so far */
+    size_t n;       /* steps so far */
     int is_at_dram; /* DRAM is busy longer than the pipe */
 };
 
@@ -69,7 +70,7 @@ static size_t advice_for(const struct global_advice *advice, const struct site *
     return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- lines, ranked */
+/* ---------------------------------------------------------------------------------------------------- lines, ranked */
 
 /* What a line is ranked by: larger comes first, 0 is left out. */
 typedef uint64_t (*weight_function)(const struct site *site);
@@ -154,7 +155,37 @@ static void say_advice(const struct walk *walk, weight_function weight, const ch
         buffer_puts(out, otherwise);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- the steps */
+/* -------------------------------------------------------------------------------------------------------- the steps */
+
+/* "; global memory 80 %, shared memory 20 %" */
+static void say_spaces(const struct sites *sites, struct buffer *out)
+{
+    static const struct {
+        const char *name;
+        enum wm_space spaces[2];
+    } kinds[] = {
+        {"global", {WM_GLOBAL, WM_GENERIC}},
+        {"shared", {WM_SHARED, WM_SHARED}},
+        {"other blocks' shared", {WM_SHARED_CLUSTER, WM_SHARED_CLUSTER}},
+        {"local", {WM_LOCAL, WM_LOCAL}},
+    };
+    const char *comma = "; ";
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        double cycles = 0;
+
+        for (size_t i = 0; i < sites->n; i++) {
+            const struct site *site = &sites->list[i];
+
+            if (site->opcode.space == kinds[k].spaces[0] || site->opcode.space == kinds[k].spaces[1])
+                cycles += site->cost.cycles * site->scale;
+        }
+        if (cycles <= 0)
+            continue;
+        buffer_printf(out, "%s%s memory %.0f %%", comma, kinds[k].name, 100 * cycles / sites->total.cycles);
+        comma = ", ";
+    }
+}
 
 static void which_matter(struct walk *walk)
 {
@@ -162,7 +193,6 @@ static void which_matter(struct walk *walk)
     const struct site *worst[WORST_LINES];
     size_t n = rank_sites(sites, weight_of_cycles, worst);
     struct path_step *now = next_step(walk, "Which memory instructions matter?");
-    double shared = sites->total.cycles - sites->global_total.cycles;
 
     now->answer = PATH_SHOWN;
     buffer_puts(&now->threshold, "share of the predicted cycles of memory instructions");
@@ -174,12 +204,12 @@ static void which_matter(struct walk *walk)
         say_site(worst[i], &now->seen);
     }
     if (sites->total.cycles > 0)
-        buffer_printf(&now->seen, "; global memory %.0f %%, other %.0f %%",
-                      100 * sites->global_total.cycles / sites->total.cycles, 100 * shared / sites->total.cycles);
+        say_spaces(sites, &now->seen);
     else
         buffer_puts(&now->seen, "none: no memory instruction takes any of L1 or shared memory");
-    buffer_puts(&now->next, "whether memory or arithmetic limits the kernel is not in its accesses: ask a profiler for the "
-                            "throughput of each (Nsight Compute: Speed Of Light); if memory does, go on");
+    buffer_puts(&now->next,
+                "whether memory or arithmetic limits the kernel is not in its accesses: ask a profiler for the "
+                "throughput of each (Nsight Compute: Speed Of Light); if memory does, go on");
 }
 
 static void coalesced(struct walk *walk)
@@ -294,7 +324,8 @@ static void once(struct walk *walk)
         buffer_printf(&now->next, now->next.length ? ", %zu" : "advice %zu", i + 1);
     }
     if (!now->next.length)
-        buffer_puts(&now->next, "L1 and L2 serve repetitions, which cost wavefronts all the same: larger tiles share more");
+        buffer_puts(&now->next,
+                    "L1 and L2 serve repetitions, which cost wavefronts all the same: larger tiles share more");
 }
 
 static void conflict_free(struct walk *walk)
@@ -308,7 +339,8 @@ static void conflict_free(struct walk *walk)
         buffer_puts(&now->seen, "no access to shared memory");
         return;
     }
-    answer(now, reaches(cost->sums[WM_SHARED_WAVEFRONTS_IDEAL], cost->sums[WM_SHARED_WAVEFRONTS], CONFLICT_FREE_PERCENT));
+    answer(now,
+           reaches(cost->sums[WM_SHARED_WAVEFRONTS_IDEAL], cost->sums[WM_SHARED_WAVEFRONTS], CONFLICT_FREE_PERCENT));
     say_percent(cost->sums[WM_SHARED_WAVEFRONTS_IDEAL], cost->sums[WM_SHARED_WAVEFRONTS], &now->seen);
     buffer_puts(&now->seen, " in all");
     say_worst(walk->sites, weight_of_conflicts, WM_SHARED_WAVEFRONTS_IDEAL, WM_SHARED_WAVEFRONTS, &now->seen);
@@ -365,7 +397,8 @@ static double dram_bytes_per_cycle(const wm_arch *arch, struct wm_arch_key *band
 {
     struct wm_arch_key sms, clock;
 
-    if (!find_key(arch, "gpu.sms", &sms) || !find_key(arch, "gpu.clock", &clock) || !find_key(arch, "gpu.dram", bandwidth))
+    if (!find_key(arch, "gpu.sms", &sms) || !find_key(arch, "gpu.clock", &clock) ||
+        !find_key(arch, "gpu.dram", bandwidth))
         return 0;
     return strtod(bandwidth->value, NULL) * 1e9 / (strtod(sms.value, NULL) * strtod(clock.value, NULL) * 1e6);
 }
@@ -417,7 +450,8 @@ static void which_roof(struct walk *walk)
                   bandwidth.reference);
     walk->is_at_dram = dram > sites->total.cycles;
     if (walk->is_at_dram)
-        buffer_puts(&now->next, "DRAM is the roof: only fewer bytes help (sectors without unused ones, smaller types, reuse)");
+        buffer_puts(&now->next,
+                    "DRAM is the roof: only fewer bytes help (sectors without unused ones, smaller types, reuse)");
     else
         buffer_puts(&now->next, "the pipe is the roof: fewer or wider instructions, and fewer passes, help");
 }
@@ -480,14 +514,15 @@ void path_free(struct path *path)
     memset(path, 0, sizeof *path);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- output */
+/* ----------------------------------------------------------------------------------------------------------- output */
 
 static const char *const answer_names[] = {
     [PATH_YES] = "yes", [PATH_NO] = "no", [PATH_NOT_ASKED] = "not asked", [PATH_SHOWN] = "shown"};
 
 void path_table(struct path *path, struct buffer *out)
 {
-    static const char *const words[] = {[PATH_YES] = "yes: ", [PATH_NO] = "NO: ", [PATH_NOT_ASKED] = "-: ", [PATH_SHOWN] = ""};
+    static const char *const words[] = {
+        [PATH_YES] = "yes: ", [PATH_NO] = "NO: ", [PATH_NOT_ASKED] = "-: ", [PATH_SHOWN] = ""};
     struct buffer text = {0};
 
     buffer_puts(out, "the path that these memory instructions take");

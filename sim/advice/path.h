@@ -1,5 +1,6 @@
-/* The decision path that people are taught for the memory instructions of a kernel, as the path that this kernel took: each
- * step with what was asked, from which number on the answer is yes, what was seen, and where that leads. */
+/* The decision path that people are taught for the memory instructions of a kernel, as the path that this kernel
+ * took: each step with what was asked, from which number on the answer is yes, what was seen, and where that
+ * leads. */
 #ifndef PATH_H
 #define PATH_H
 

@@ -1,4 +1,5 @@
-/* The instructions of a site, rewritten. Kernel, block and source line stay those of an access that the new one replaces. */
+/* The instructions of a site, rewritten. Kernel, block and source line stay those of an access that the new one
+ * replaces. */
 #include "rewrite.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static void set_width(struct wm_opcode *opcode, unsigned bytes)
     opcode->width_bytes = (uint8_t)bytes;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ structures */
+/* ------------------------------------------------------------------------------------------------------- structures */
 
 /* What find_structure() sees of each byte of a structure. */
 struct bytes {
@@ -168,7 +169,7 @@ enum wm_status rewrite_pieces(const struct site *site, const struct structure *s
     return WM_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------- shifts, pitches */
+/* -------------------------------------------------------------------------------------------------- shifts, pitches */
 
 enum wm_status rewrite_shift(const struct site *site, uint64_t bytes, struct access_list *out)
 {
@@ -201,7 +202,7 @@ enum wm_status rewrite_pitch(const struct site *site, uint64_t base, uint64_t pi
     return WM_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ tiles */
+/* ------------------------------------------------------------------------------------------------------------ tiles */
 
 /* One element that a lane takes, and one access of a window. */
 struct element {
@@ -238,7 +239,8 @@ static int compare_members(const void *a, const void *b)
 }
 
 /* Deals elements out, 32 a warp, as accesses like *like. */
-static enum wm_status deal(const struct element *elements, size_t n, const struct wm_access *like, struct access_list *out)
+static enum wm_status deal(const struct element *elements, size_t n, const struct wm_access *like,
+                           struct access_list *out)
 {
     for (size_t first = 0; first < n; first += WM_LANES) {
         size_t lanes = n - first < WM_LANES ? n - first : WM_LANES;
@@ -285,7 +287,8 @@ static size_t drop_repeated(struct element *elements, size_t n)
     return kept;
 }
 
-static struct member *list_members(const struct site *const *sites, size_t n, const struct tile_shape *shape, size_t *count)
+static struct member *list_members(const struct site *const *sites, size_t n, const struct tile_shape *shape,
+                                   size_t *count)
 {
     struct member *members;
     size_t all = 0;
@@ -385,7 +388,7 @@ enum wm_status rewrite_adjacent(const struct site *site, uint32_t line_bytes, st
     return WM_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- roles of threads */
+/* ------------------------------------------------------------------------------------------------- roles of threads */
 
 /* The moments of one block, from first on; returns the one behind them. */
 static size_t block_end(const struct site *site, size_t first)
@@ -482,13 +485,15 @@ static enum wm_status swap_block(const struct sites *sites, const struct site *s
     return WM_OK;
 }
 
-enum wm_status rewrite_swap(const struct sites *sites, const struct site *site, struct access_list *out, int *is_possible)
+enum wm_status rewrite_swap(const struct sites *sites, const struct site *site, struct access_list *out,
+                            int *is_possible)
 {
     uint64_t threads = (uint64_t)sites->block[0] * sites->block[1] * sites->block[2];
     uint32_t warps = (uint32_t)((threads + WM_LANES - 1) / WM_LANES);
 
     *is_possible = 0;
-    if (!sites->has_block || sites->block[0] < 2 || sites->block[1] < 2 || threads > MOST_THREADS || site->opcode.matrices)
+    if (!sites->has_block || sites->block[0] < 2 || sites->block[1] < 2 || threads > MOST_THREADS ||
+        site->opcode.matrices)
         return WM_OK;
     for (size_t first = 0; first < site->n;) {
         size_t end = block_end(site, first);
@@ -504,7 +509,7 @@ enum wm_status rewrite_swap(const struct sites *sites, const struct site *site, 
     return WM_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- vectors */
+/* ---------------------------------------------------------------------------------------------------------- vectors */
 
 /* Whether *next takes, in every lane, what lies so many bytes behind what *first takes. */
 static int follows(const struct wm_access *first, const struct wm_access *next, unsigned bytes)
@@ -561,7 +566,8 @@ static int is_vector(const struct site *site, size_t k, size_t parts, unsigned b
     return 1;
 }
 
-enum wm_status rewrite_thread_vectors(const struct site *site, unsigned bytes, struct access_list *out, uint64_t *merged)
+enum wm_status rewrite_thread_vectors(const struct site *site, unsigned bytes, struct access_list *out,
+                                      uint64_t *merged)
 {
     size_t parts = bytes / site->opcode.width_bytes;
 
@@ -578,8 +584,8 @@ enum wm_status rewrite_thread_vectors(const struct site *site, unsigned bytes, s
     return WM_OK;
 }
 
-enum wm_status rewrite_member_vectors(const struct site *const *sites, size_t n, unsigned bytes, struct access_list *out,
-                                      uint64_t *merged)
+enum wm_status rewrite_member_vectors(const struct site *const *sites, size_t n, unsigned bytes,
+                                      struct access_list *out, uint64_t *merged)
 {
     *merged = 0;
     for (size_t k = 0; k < sites[0]->n; k++) {
@@ -668,7 +674,7 @@ enum wm_status rewrite_warp_vectors(const struct site *site, unsigned bytes, str
     return status;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- atomics */
+/* ---------------------------------------------------------------------------------------------------------- atomics */
 
 enum wm_status rewrite_one_lane_an_address(const struct site *site, struct access_list *out)
 {

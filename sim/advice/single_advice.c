@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------------- constant */
+/* --------------------------------------------------------------------------------------------------------- constant */
 
 /* Constant memory of a module (CUDA C++ Programming Guide, "Technical Specifications"). */
 #define CONSTANT_BYTES 65536u
@@ -17,8 +17,8 @@ void look_at_constant(struct finder *finder, const struct site *site)
     struct draft draft = {.kind = ADVICE_CONSTANT};
     struct cost after = {0};
 
-    if (finder->status || site->region == NO_REGION || site->opcode.operation != WM_LD || !is_mostly(site->uniform, site) ||
-        !matters(site, site->cost.instructions, sites->total.instructions))
+    if (finder->status || site->region == NO_REGION || site->opcode.operation != WM_LD ||
+        !is_mostly(site->uniform, site) || !matters(site, site->cost.instructions, sites->total.instructions))
         return;
     region = &sites->regions[site->region];
     if (region->is_written || region->high - region->low > CONSTANT_BYTES ||
@@ -26,11 +26,12 @@ void look_at_constant(struct finder *finder, const struct site *site)
         return;
     say_region(region, &draft.title);
     buffer_puts(&draft.title, ": all lanes load one address of what nobody writes");
-    buffer_printf(&draft.words,
-                  "%llu B are asked for %llu times, by whole warps at once. As a __constant__ array (or a parameter of the "
-                  "kernel) they come through the constant cache, which serves one address a warp; it takes nothing of the "
-                  "stages counted here, and is not modelled:",
-                  (unsigned long long)(region->high - region->low), (unsigned long long)site->cost.instructions);
+    buffer_printf(
+        &draft.words,
+        "%llu B are asked for %llu times, by whole warps at once. As a __constant__ array (or a parameter of the "
+        "kernel) they come through the constant cache, which serves one address a warp; it takes nothing of the "
+        "stages counted here, and is not modelled:",
+        (unsigned long long)(region->high - region->low), (unsigned long long)site->cost.instructions);
     after.instructions = site->cost.instructions;
     after.lanes = site->cost.lanes;
     draft_effect(finder, &draft, &site, 1, &after, NULL);
@@ -38,7 +39,7 @@ void look_at_constant(struct finder *finder, const struct site *site)
     finder->is_constant[site - sites->list] = 1;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- atomics */
+/* ---------------------------------------------------------------------------------------------------------- atomics */
 
 /* Whether lanes at one address can be put together before: the order of operations does not matter, and a result that
  * is used can be made from one lane's. */
@@ -77,14 +78,16 @@ static void try_aggregation(struct finder *finder, const struct site *site)
         return;
     say_site(site, &draft.title);
     buffer_puts(&draft.title, ": lanes at one address take turns");
-    buffer_puts(&draft.words,
-                "Lanes of an atomic at the same address do not merge. Let the warp put together what goes to one address "
-                "(__match_any_sync and a sum over its lanes, __reduce_add_sync) and one lane of each add it:");
+    buffer_puts(
+        &draft.words,
+        "Lanes of an atomic at the same address do not merge. Let the warp put together what goes to one address "
+        "(__match_any_sync and a sum over its lanes, __reduce_add_sync) and one lane of each add it:");
     draft_effect(finder, &draft, &site, 1, &after, NULL);
     propose(finder, &draft);
 }
 
-/* Atomics that shared memory has no instruction for, by what the assembler makes of them for sm_90 (docs/hardware.md). */
+/* Atomics that shared memory has no instruction for, by what the assembler makes of them for sm_90
+ * (docs/hardware.md). */
 static int is_loop_in_shared(const struct wm_opcode *opcode)
 {
     int is_float = opcode->type != WM_TYPE_B && opcode->type != WM_TYPE_U && opcode->type != WM_TYPE_S;
@@ -113,15 +116,17 @@ static void try_private(struct finder *finder, const struct site *site)
         return;
     say_site(site, &draft.title);
     buffer_puts(&draft.title, ": a block comes to the same addresses again and again");
-    buffer_printf(&draft.words,
-                  "Give each block %llu B of shared memory for its own sums, and add these to global memory once, when the "
-                  "block is done. That is %llu wavefronts of atomics in shared memory (%u-way at worst), and in global memory "
-                  "what is shown",
-                  (unsigned long long)bytes, (unsigned long long)in_shared.sums[WM_SHARED_WAVEFRONTS],
-                  (unsigned)in_shared.sums[WM_WAYS]);
+    buffer_printf(
+        &draft.words,
+        "Give each block %llu B of shared memory for its own sums, and add these to global memory once, when the "
+        "block is done. That is %llu wavefronts of atomics in shared memory (%u-way at worst), and in global memory "
+        "what is shown",
+        (unsigned long long)bytes, (unsigned long long)in_shared.sums[WM_SHARED_WAVEFRONTS],
+        (unsigned)in_shared.sums[WM_WAYS]);
     if (is_loop_in_shared(&site->opcode))
-        buffer_puts(&draft.words, "; as shared memory has no such atomic, what nvcc makes of it is a loop: reduce by shuffles "
-                                  "instead");
+        buffer_puts(&draft.words,
+                    "; as shared memory has no such atomic, what nvcc makes of it is a loop: reduce by shuffles "
+                    "instead");
     buffer_puts(&draft.words, ":");
     draft_effect(finder, &draft, &site, 1, &at_end, NULL);
     propose(finder, &draft);
@@ -140,7 +145,7 @@ void look_at_atomics(struct finder *finder, const struct site *site)
         try_private(finder, site);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- the rest */
+/* --------------------------------------------------------------------------------------------------------- the rest */
 
 /* The longest run of adjacent elements in the first access of a site: bytes of a row. */
 static uint64_t row_bytes(const struct wm_access *access)
@@ -181,26 +186,30 @@ static void say_rest(const struct finder *finder, const struct site *site, enum 
     switch (rest) {
     case REST_EDGES:
         buffer_puts(&draft->title, ": short or misaligned rows");
-        buffer_puts(&draft->words, "Lanes are adjacent, but rows begin or end inside sectors; no shift or padding was found that "
-                                   "serves all of them. At best:");
+        buffer_puts(&draft->words,
+                    "Lanes are adjacent, but rows begin or end inside sectors; no shift or padding was found that "
+                    "serves all of them. At best:");
         break;
     case REST_STRIDE:
         buffer_printf(&draft->title, ": lanes are %llu B apart", (unsigned long long)site->stride);
-        buffer_puts(&draft->words, "What lies between is not taken by the same block, so that no tile of it helps. If the data can "
-                                   "be stored in the order in which lanes take it, at best:");
+        buffer_puts(&draft->words,
+                    "What lies between is not taken by the same block, so that no tile of it helps. If the data can "
+                    "be stored in the order in which lanes take it, at best:");
         break;
     case REST_ROWS:
         buffer_puts(&draft->title, ": short rows");
-        buffer_printf(&draft->words,
-                      "A warp takes several rows, of %llu B say. Give it at least %u B, and better %u B, of a row: a larger "
-                      "blockDim.x. At best:",
-                      (unsigned long long)row_bytes(&site->accesses[site->moments[0].index]), finder->sites->sector_bytes,
-                      finder->sites->line_bytes);
+        buffer_printf(
+            &draft->words,
+            "A warp takes several rows, of %llu B say. Give it at least %u B, and better %u B, of a row: a larger "
+            "blockDim.x. At best:",
+            (unsigned long long)row_bytes(&site->accesses[site->moments[0].index]), finder->sites->sector_bytes,
+            finder->sites->line_bytes);
         break;
     default:
         buffer_puts(&draft->title, ": scattered lanes");
-        buffer_puts(&draft->words, "Where lanes go is in the data. Only another order of that helps: sort the indices, or store what "
-                                   "is taken together next to each other. At best:");
+        buffer_puts(&draft->words,
+                    "Where lanes go is in the data. Only another order of that helps: sort the indices, or store what "
+                    "is taken together next to each other. At best:");
         break;
     }
 }

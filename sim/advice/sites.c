@@ -27,7 +27,7 @@ void access_list_free(struct access_list *list)
     *list = (struct access_list){NULL, 0, 0};
 }
 
-/* -------------------------------------------------------------------------------------------------------------- costs */
+/* ------------------------------------------------------------------------------------------------------------ costs */
 
 uint64_t above(uint64_t a, uint64_t b)
 {
@@ -102,7 +102,7 @@ uint64_t excess_sectors(const struct cost *cost)
     return above(cost->sums[WM_SECTORS], cost->sums[WM_SECTORS_IDEAL]);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- one access */
+/* ------------------------------------------------------------------------------------------------------- one access */
 
 unsigned active_lanes(const struct wm_access *access)
 {
@@ -191,7 +191,7 @@ static int lanes_collide(const struct wm_access *access)
     return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------- order of a site */
+/* -------------------------------------------------------------------------------------------------- order of a site */
 
 static uint64_t linear_block(const struct wm_access *access)
 {
@@ -232,7 +232,7 @@ static enum wm_status order_site(struct site *site)
     return WM_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------- patterns of a site */
+/* ----------------------------------------------------------------------------------------------- patterns of a site */
 
 /* The most frequent lane stride: the candidate that survives a vote, counted in a second round. */
 static void find_frequent_stride(struct site *site)
@@ -276,7 +276,8 @@ static void find_patterns(struct site *site)
         lowest = lowest_address(access);
         highest = highest_address(access);
         site->low = lowest < site->low ? lowest : site->low;
-        site->high = highest + access->opcode.width_bytes > site->high ? highest + access->opcode.width_bytes : site->high;
+        site->high =
+            highest + access->opcode.width_bytes > site->high ? highest + access->opcode.width_bytes : site->high;
         if (active_lanes(access) < 2)
             continue;
         site->several += access->count;
@@ -287,7 +288,7 @@ static void find_patterns(struct site *site)
     find_frequent_stride(site);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- affinity */
+/* --------------------------------------------------------------------------------------------------------- affinity */
 
 static void coordinates(const struct sites *sites, const struct wm_access *access, unsigned lane, uint32_t step,
                         int64_t out[VARIABLES])
@@ -418,7 +419,7 @@ static void find_affinity(const struct sites *sites, struct site *site)
         memset(affine->stride, 0, sizeof affine->stride);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- regions */
+/* ---------------------------------------------------------------------------------------------------------- regions */
 
 static int is_in_global_memory(const struct wm_opcode *opcode)
 {
@@ -435,14 +436,16 @@ static int compare_regions(const void *a, const void *b)
 
 int is_in_array(const struct wm_array *array, uint64_t address)
 {
-    return address >= array->address && address - array->address < (array->size_bytes ? array->size_bytes : UINT64_C(1) << 32);
+    return address >= array->address &&
+           address - array->address < (array->size_bytes ? array->size_bytes : UINT64_C(1) << 32);
 }
 
 /* The array that all of a site is in, or NULL. */
 static const struct wm_array *array_of(const struct site *site, const struct wm_array *const *arrays, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (arrays[i]->space == WM_GLOBAL && is_in_array(arrays[i], site->low) && is_in_array(arrays[i], site->high - 1))
+        if (arrays[i]->space == WM_GLOBAL && is_in_array(arrays[i], site->low) &&
+            is_in_array(arrays[i], site->high - 1))
             return arrays[i];
     }
     return NULL;
@@ -505,7 +508,7 @@ struct usage {
     struct {
         uint64_t sector;
         uint32_t bytes; /* of 32: bit i */
-    } *places;
+    } * places;
     size_t size; /* a power of two */
     size_t used;
 };
@@ -577,7 +580,7 @@ static enum wm_status measure_region(const struct sites *sites, size_t index)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- all of it */
+/* -------------------------------------------------------------------------------------------------------- all of it */
 
 static void set_block(struct sites *sites, const struct wm_kernel *kernel)
 {

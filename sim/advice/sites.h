@@ -61,16 +61,17 @@ struct site {
     struct affine affine;
     size_t region; /* or NO_REGION: not in global memory */
     /* Executions whose active lanes, two at least, ... */
-    uint64_t several;  /* ... are there at all */
-    uint64_t uniform;  /* ... are at one address */
-    uint64_t strided;  /* ... are `stride' apart, or that backwards; which is larger than their width */
-    uint64_t stride;   /* the most frequent such distance; 0: none */
-    uint64_t adjacent; /* ... are adjacent elements, one after the other */
-    uint64_t collided; /* ... share an address with another */
+    uint64_t several;   /* ... are there at all */
+    uint64_t uniform;   /* ... are at one address */
+    uint64_t strided;   /* ... are `stride' apart, or that backwards; which is larger than their width */
+    uint64_t stride;    /* the most frequent such distance; 0: none */
+    uint64_t adjacent;  /* ... are adjacent elements, one after the other */
+    uint64_t collided;  /* ... share an address with another */
     uint64_t low, high; /* bytes touched: [low, high) */
 };
 
-/* A piece of global memory that the layout of which can be changed as one: an array, or what overlapping sites touch. */
+/* A piece of global memory that the layout of which can be changed as one: an array, or what overlapping sites
+ * touch. */
 struct region {
     const struct wm_array *array; /* NULL: not known */
     uint64_t low, high;           /* bytes touched */
@@ -102,12 +103,12 @@ struct site_source {
     uint64_t pc;
     struct wm_opcode opcode;
     const struct wm_access *accesses;
-    size_t n; /* at least 1 */
+    size_t n;     /* at least 1 */
     double scale; /* as in struct site */
 };
 
-/* Sites of one kernel. arrays: those of the kernel, or none. Sources, their accesses and the arrays must outlive *out, which
- * sites_free() frees, in every case. Any status of wm_model(). */
+/* Sites of one kernel. arrays: those of the kernel, or none. Sources, their accesses and the arrays must outlive
+ * *out, which sites_free() frees, in every case. Any status of wm_model(). */
 enum wm_status sites_make(const wm_arch *arch, const struct site_source *sources, size_t n,
                           const struct wm_array *const *arrays, size_t n_arrays, struct sites *out);
 void sites_free(struct sites *sites);

@@ -85,8 +85,9 @@ static void look(struct fixture *fixture, const struct plan *plans, size_t n, ui
             }
         }
     }
-    assert_int_equal(global_advice_find(fixture->arch, fixture->accesses->kernels[0], &array, array != NULL, &fixture->advice),
-                     WM_OK);
+    assert_int_equal(
+        global_advice_find(fixture->arch, fixture->accesses->kernels[0], &array, array != NULL, &fixture->advice),
+        WM_OK);
     assert_int_equal(path_find(fixture->arch, &fixture->advice, &fixture->path), WM_OK);
 }
 
@@ -145,8 +146,8 @@ static void naive_sums(const struct plan *plan, uint64_t sums[WM_COUNTERS], uint
     }
 }
 
-/* Whether a cost is what the naive model counts. The naive model's stores are counted by the rule for short ones; ours here
- * have at most 8 tag wavefronts. */
+/* Whether a cost is what the naive model counts. The naive model's stores are counted by the rule for short ones;
+ * ours here have at most 8 tag wavefronts. */
 static void check_cost(const struct cost *cost, const struct plan *plan)
 {
     uint64_t sums[WM_COUNTERS];
@@ -194,7 +195,7 @@ static struct wm_array array_of(const char *element, uint64_t bytes, uint64_t co
                              .line = 1};
 }
 
-/* ------------------------------------------------------------------------------------------------------------- places */
+/* ----------------------------------------------------------------------------------------------------------- places */
 
 /* 256 threads a block, one element each. */
 static uint64_t index_of(unsigned block, unsigned thread)
@@ -240,7 +241,7 @@ static uint64_t member_12(unsigned block, unsigned thread, unsigned step)
     return packed_vector(block, thread, step) + 12;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- layouts */
+/* ---------------------------------------------------------------------------------------------------------- layouts */
 
 static void structures_of_arrays(void **state)
 {
@@ -434,7 +435,8 @@ static void members_at_once(void **state)
         advice = must_find(&fixture, ADVICE_MEMBERS);
         assert_int_equal(advice->n_effects, 1);
         assert_int_equal(advice->effects[0].n_sites, n);
-        check_after(advice, 3, (struct plan){n > 2 ? "ld.global.v4.b32" : "ld.global.v2.b32", 3, packed_vector, 4, 8, 1});
+        check_after(advice, 3,
+                    (struct plan){n > 2 ? "ld.global.v4.b32" : "ld.global.v2.b32", 3, packed_vector, 4, 8, 1});
         done(&fixture);
     }
     /* the second and third lie in no aligned 8 bytes */
@@ -459,7 +461,7 @@ static void stores_take_no_gap(void **state)
     done(&fixture);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- beginnings */
+/* ------------------------------------------------------------------------------------------------------- beginnings */
 
 static uint64_t shifted(unsigned block, unsigned thread, unsigned step)
 {
@@ -524,7 +526,7 @@ static void pitches(void **state)
     done(&fixture);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- mapping */
+/* ---------------------------------------------------------------------------------------------------------- mapping */
 
 /* A block of 16 x 16 whose rows are threadIdx.x. */
 static uint64_t transposed_16(unsigned block, unsigned thread, unsigned step)
@@ -536,7 +538,8 @@ static uint64_t transposed_16(unsigned block, unsigned thread, unsigned step)
 static void roles(void **state)
 {
     const struct plan plans[] = {{"ld.global.b32", 3, transposed_16, 4, 8, 1}};
-    const struct plan both[] = {{"ld.global.b32", 3, transposed_16, 4, 8, 1}, {"st.global.b32", 4, packed_other, 4, 8, 1}};
+    const struct plan both[] = {{"ld.global.b32", 3, transposed_16, 4, 8, 1},
+                                {"st.global.b32", 4, packed_other, 4, 8, 1}};
     struct fixture fixture;
 
     (void)state;
@@ -554,8 +557,8 @@ static void roles(void **state)
     done(&fixture);
 }
 
-/* Blocks of 32 x 8 that store columns of a matrix of 1,024-byte rows; the blocks of a column of blocks, 4 of them, side by
- * side. As access_at() numbers blocks, the first 16 are neighbours in x. */
+/* Blocks of 32 x 8 that store columns of a matrix of 1,024-byte rows; the blocks of a column of blocks, 4 of them,
+ * side by side. As access_at() numbers blocks, the first 16 are neighbours in x. */
 static uint64_t columns(unsigned block, unsigned thread, unsigned step)
 {
     (void)step;
@@ -677,7 +680,7 @@ static void reuse(void **state)
     done(&fixture);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- vectors */
+/* ---------------------------------------------------------------------------------------------------------- vectors */
 
 static uint64_t packed_halves(unsigned block, unsigned thread, unsigned step)
 {
@@ -750,7 +753,7 @@ static void whole_warps(void **state)
     done(&fixture);
 }
 
-/* --------------------------------------------------------------------------------------------------------- single sites */
+/* ----------------------------------------------------------------------------------------------------- single sites */
 
 static uint64_t one_address(unsigned block, unsigned thread, unsigned step)
 {
@@ -767,7 +770,8 @@ static uint64_t far_apart(unsigned block, unsigned thread, unsigned step)
 
 static void constants(void **state)
 {
-    const struct plan plans[] = {{"ld.global.b32", 3, one_address, 4, 8, 16}, {"st.global.b32", 4, one_address, 4, 8, 1}};
+    const struct plan plans[] = {{"ld.global.b32", 3, one_address, 4, 8, 16},
+                                 {"st.global.b32", 4, one_address, 4, 8, 1}};
     const struct plan large[] = {{"ld.global.b32", 3, far_apart, 4, 8, 16}};
     struct fixture fixture;
     const struct advice *advice;
@@ -821,7 +825,8 @@ static void atomics(void **state)
 
     (void)state;
     look(&fixture, plans, 1, 256, 1, NULL);
-    check_after(must_find(&fixture, ADVICE_AGGREGATE), 3, (struct plan){"red.global.add.u32", 3, four_leaders, 4, 8, 1});
+    check_after(must_find(&fixture, ADVICE_AGGREGATE), 3,
+                (struct plan){"red.global.add.u32", 3, four_leaders, 4, 8, 1});
     check_after(must_find(&fixture, ADVICE_PRIVATE), 3, (struct plan){"red.global.add.u32", 3, four_at_end, 4, 1, 1});
     done(&fixture);
     /* each lane's exchange has a result of its own */
@@ -852,7 +857,8 @@ static void atomics_in_shared_memory(void **state)
 
     (void)state;
     look(&fixture, plans, 1, 256, 1, NULL);
-    check_after(must_find(&fixture, ADVICE_AGGREGATE), 3, (struct plan){"red.shared.add.u32", 3, leaders_in_shared, 4, 8, 1});
+    check_after(must_find(&fixture, ADVICE_AGGREGATE), 3,
+                (struct plan){"red.shared.add.u32", 3, leaders_in_shared, 4, 8, 1});
     must_not_find(&fixture, ADVICE_PRIVATE);
     done(&fixture);
 }
@@ -909,7 +915,7 @@ static void sorting(void **state)
     done(&fixture);
 }
 
-/* ----------------------------------------------------------------------------------------------------- what belongs together */
+/* -------------------------------------------------------------------------------------------- what belongs together */
 
 /* Two arrays on one source line, by turns. */
 static uint64_t by_turns(unsigned block, unsigned thread, unsigned step)
@@ -945,7 +951,7 @@ static void alternatives(void **state)
     done(&fixture);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- the path */
+/* --------------------------------------------------------------------------------------------------------- the path */
 
 static void expect_answers(const struct fixture *fixture, const char *answers)
 {
@@ -986,7 +992,7 @@ static void paths(void **state)
     done(&fixture);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- at random */
+/* -------------------------------------------------------------------------------------------------------- at random */
 
 static uint64_t random_state;
 
@@ -1017,7 +1023,7 @@ static void take_random_shape(struct plan *plan)
         const char *opcode;
         unsigned width;
     } opcodes[] = {
-        {"ld.global.b32", 4}, {"st.global.b32", 4},  {"ld.global.b8", 1},       {"ld.global.v4.b32", 16},
+        {"ld.global.b32", 4}, {"st.global.b32", 4}, {"ld.global.b8", 1},       {"ld.global.v4.b32", 16},
         {"st.global.b64", 8}, {"ld.global.b16", 2}, {"red.global.add.u32", 4}, {"atom.global.add.u32", 4},
     };
     static const unsigned strides[] = {0, 1, 1, 1, 2, 3, 4, 8, 25, 32, 64};
