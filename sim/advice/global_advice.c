@@ -215,6 +215,8 @@ int say_affine(const struct sites *sites, const struct site *site, struct buffer
                       !sites->has_block && d <= THREAD_Y ? lane_names[d] : names[d]);
         is_first = 0;
     }
+    if (!is_first && !site->affine.holds)
+        buffer_puts(out, ", in the first step");
     return !is_first;
 }
 

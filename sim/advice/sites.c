@@ -409,12 +409,23 @@ static int fit_site(const struct sites *sites, const struct site *site, int once
     return fit.is_started;
 }
 
+/* Warps, each of which has a first step. */
+static size_t count_warps(const struct site *site)
+{
+    size_t warps = 0;
+
+    for (size_t i = 0; i < site->n; i++)
+        warps += site->moments[i].step == 0;
+    return warps;
+}
+
 static void find_affinity(const struct sites *sites, struct site *site)
 {
     struct affine *affine = &site->affine;
 
     affine->holds = fit_site(sites, site, 0, affine);
-    affine->holds_once = affine->holds || fit_site(sites, site, 1, affine);
+    /* one warp's first access by itself says nothing about the others */
+    affine->holds_once = affine->holds || (count_warps(site) > 1 && fit_site(sites, site, 1, affine));
     if (!affine->holds_once)
         memset(affine->stride, 0, sizeof affine->stride);
 }

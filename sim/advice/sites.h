@@ -38,7 +38,7 @@ enum variable { THREAD_X, THREAD_Y, THREAD_Z, BLOCK_X, BLOCK_Y, BLOCK_Z, STEP, V
 
 struct affine {
     int holds;      /* for all steps */
-    int holds_once; /* for each warp's first step, if not for all */
+    int holds_once; /* for the first step of each of several warps, if not for all */
     int varies[VARIABLES];
     int64_t stride[VARIABLES]; /* bytes; 0 where the variable does not vary */
 };
