@@ -275,6 +275,11 @@ struct symbol {
     /* variables */
     enum storage storage;
     int is_parameter;
+    unsigned uses;   /* of a parameter that is a pointer: in how many places, */
+    unsigned derefs; /* and in how many of them only what it points to */
+    int has_unknown_index;
+    int is_transparent; /* nothing is done with the pointer: what it points to may be in registers */
+    int is_alias;       /* and is, in the call that is being lowered: where */
     int is_bound; /* a template's parameter */
     const char *written; /* variables: the element type in the source's words */
     unsigned is_assigned; /* in how many places, besides its initialiser */
@@ -301,8 +306,8 @@ struct scope {
 /* A use of an array by an index, to find out whether it can be in registers. */
 struct index_use {
     struct index_use *next;
-    struct symbol *symbol;
-    struct expr *index;
+    struct symbol *symbol; /* an array, or a parameter that is a pointer */
+    struct expr *index;    /* NULL: not known */
 };
 
 struct template_parameter {

@@ -486,6 +486,57 @@ static struct where variable_is(struct lower *l, struct symbol *symbol)
     }
 }
 
+/* Moves where it is on by a number of values of type. */
+static void where_add(struct lower *l, struct where *where, int op, struct expr *b, const struct type *type, struct place place)
+{
+    uint32_t index;
+
+    if (b->kind == E_CONST) {
+        const uint64_t i = op == '+' ? b->value.i : 0 - b->value.i;
+
+        if (i * type->leaves >= where->bound || i >= where->bound)
+            wmi_c_fail(l->c, WM_E_RANGE, place, "index %lld beyond a local array", (long long)i);
+        where->reg += (uint32_t)i * type->leaves;
+        where->bound -= (uint32_t)i * type->leaves;
+        return;
+    }
+    index = value_of(l, b);
+    if (is_64(b->type))
+        index = unary(l, X_I_L, index);
+    if (type->leaves != 1 || op == '-')
+        index = binary(l, X_MUL_I, index, constant(l, op == '-' ? 0 - (uint64_t)type->leaves : type->leaves, 0));
+    if (where->kind == W_REGISTER_INDEXED)
+        index = binary(l, X_ADD_I, index, where->index);
+    where->kind = W_REGISTER_INDEXED;
+    where->index = index;
+}
+
+/* Whether a pointer points into registers, and where. */
+static int points_to_registers(struct lower *l, struct expr *pointer, struct where *where)
+{
+    const struct symbol *root;
+
+    while (pointer->kind == E_CAST && pointer->a->type->kind == K_POINTER)
+        pointer = pointer->a;
+    if (pointer->kind == E_BINARY && pointer->type->kind == K_POINTER) {
+        if (!points_to_registers(l, pointer->a, where))
+            return 0;
+        where_add(l, where, pointer->op, pointer->b, pointer->type->base, pointer->place);
+        return 1;
+    }
+    if (pointer->kind == E_VAR && pointer->symbol->is_alias) {
+        *where = pointer->symbol->where;
+        return 1;
+    }
+    if (pointer->kind != E_DECAY && pointer->kind != E_ADDRESS)
+        return 0;
+    root = wmi_c_root(pointer->a);
+    if (!root || root->storage != ST_AUTO || root->in_memory || (root->type->kind == K_REFERENCE && root->where.kind == W_MEMORY))
+        return 0;
+    *where = where_is(l, pointer->a);
+    return where->kind == W_REGISTER || where->kind == W_REGISTER_INDEXED;
+}
+
 static struct where where_is(struct lower *l, struct expr *e)
 {
     struct where where;
@@ -493,6 +544,8 @@ static struct where where_is(struct lower *l, struct expr *e)
     switch (e->kind) {
     case E_VAR: return variable_is(l, e->symbol);
     case E_DEREF:
+        if (points_to_registers(l, e->a, &where))
+            return where;
         where = (struct where){W_MEMORY, value_of(l, e->a), 0, 0, 0};
         return where;
     case E_INDEX: return element_of(l, e);
@@ -996,6 +1049,7 @@ static void place_variable(struct lower *l, struct symbol *symbol)
 static void bind_arguments(struct lower *l, const struct instance *instance, struct expr **args)
 {
     struct where wheres[WMI_MAX_ARGUMENTS];
+    int is_alias[WMI_MAX_ARGUMENTS] = {0};
 
     for (uint32_t i = 0; i < instance->n_parameters; i++) {
         const struct type *type = instance->parameters[i]->type;
@@ -1004,13 +1058,19 @@ static void bind_arguments(struct lower *l, const struct instance *instance, str
             wheres[i] = where_is(l, args[i]);
             continue;
         }
+        is_alias[i] = instance->parameters[i]->is_transparent && points_to_registers(l, args[i], &wheres[i]);
+        if (is_alias[i])
+            continue;
         wheres[i] = (struct where){W_REGISTER, value_of(l, args[i]), 0, args[i]->type->leaves, 0};
     }
     for (uint32_t i = 0; i < instance->n_parameters; i++) {
         struct symbol *parameter = instance->parameters[i];
         const struct type *type = parameter->type;
 
-        if (type->kind != K_REFERENCE) {
+        parameter->is_alias = is_alias[i];
+        if (parameter->is_alias) {
+            parameter->where = wheres[i];
+        } else if (type->kind != K_REFERENCE) {
             place_variable(l, parameter);
             store(l, &parameter->where, type, wheres[i].reg, WM_CACHE_NONE);
         } else if (args[i]->is_lvalue) {

@@ -517,6 +517,19 @@ void wmi_c_unused(struct expr *e)
 
 /* ------------------------------------------------------------------------------------------------------------- primaries */
 
+static void add_index_use(struct compile *c, struct symbol *symbol, struct expr *index)
+{
+    struct index_use *use;
+
+    if (!c->instance || (index && index->kind == E_CONST))
+        return;
+    use = wmi_c_take(c, sizeof *use);
+    use->symbol = symbol;
+    use->index = index;
+    use->next = c->instance->uses;
+    c->instance->uses = use;
+}
+
 static struct expr *element(struct compile *c, struct expr *a, struct expr *b, struct place place)
 {
     struct expr *e = wmi_c_make(c, E_INDEX, a->type->base, place);
@@ -526,14 +539,8 @@ static struct expr *element(struct compile *c, struct expr *a, struct expr *b, s
     e->b = cast_to(c, b, promoted(c, b->type), place);
     e->is_lvalue = 1;
     symbol = wmi_c_root(e);
-    if (symbol && symbol->storage == ST_AUTO && e->b->kind != E_CONST && c->instance) {
-        struct index_use *use = wmi_c_take(c, sizeof *use);
-
-        use->symbol = symbol;
-        use->index = e->b;
-        use->next = c->instance->uses;
-        c->instance->uses = use;
-    }
+    if (symbol && symbol->storage == ST_AUTO)
+        add_index_use(c, symbol, e->b);
     return e;
 }
 
@@ -593,6 +600,33 @@ static struct expr *view(struct compile *c, struct expr *pointer, struct place p
     return e;
 }
 
+/* The parameter that a pointer is, or is an element of; *index: the element, or NULL. */
+static struct symbol *parameter_of(const struct expr *pointer, struct expr **index)
+{
+    *index = NULL;
+    if (pointer->kind == E_BINARY && (pointer->op == '+' || pointer->op == '-')) {
+        *index = pointer->b;
+        pointer = pointer->a;
+    }
+    if (pointer->kind != E_VAR || !pointer->symbol->is_parameter || pointer->symbol->type->kind != K_POINTER ||
+        pointer->symbol->type->base->kind == K_ARRAY)
+        return NULL;
+    return pointer->symbol;
+}
+
+/* Its place in memory is not asked for. */
+static void count_deref(struct compile *c, const struct expr *pointer)
+{
+    struct expr *index;
+    struct symbol *symbol = parameter_of(pointer, &index);
+
+    if (!symbol)
+        return;
+    symbol->derefs++;
+    if (index)
+        add_index_use(c, symbol, index);
+}
+
 static struct expr *deref(struct compile *c, struct expr *pointer, struct place place)
 {
     struct expr *e;
@@ -615,6 +649,7 @@ static struct expr *deref(struct compile *c, struct expr *pointer, struct place 
     e = wmi_c_make(c, E_DEREF, pointer->type->base, place);
     e->a = pointer;
     e->is_lvalue = 1;
+    count_deref(c, pointer);
     return e;
 }
 
@@ -677,6 +712,38 @@ static struct expr **call_arguments(struct compile *c, uint32_t *n)
     return args;
 }
 
+/* A pointer that the function only looks through: what it points to here need not be in memory for that. */
+static void look_through(struct compile *c, const struct symbol *parameter, struct expr *arg)
+{
+    const struct type *of = parameter->type->base;
+    struct expr *index = NULL;
+    struct symbol *symbol;
+
+    if (!parameter->is_transparent)
+        return;
+    while (arg->kind == E_CAST && arg->a->type->kind == K_POINTER && wmi_c_same(arg->a->type->base->plain, of->plain))
+        arg = arg->a;
+    symbol = parameter_of(arg, &index);
+    if (symbol) {
+        symbol->derefs++;
+    } else {
+        if (arg->kind == E_BINARY) {
+            index = arg->b;
+            arg = arg->a;
+        }
+        if (arg->kind != E_DECAY && arg->kind != E_ADDRESS)
+            return;
+        symbol = wmi_c_root(arg->a);
+        if (!symbol || symbol->storage != ST_AUTO || symbol->kind != SYM_VARIABLE || !wmi_c_same(arg->type->base->plain, of->plain))
+            return;
+        symbol->address_taken--;
+    }
+    if (index)
+        add_index_use(c, symbol, index);
+    if (parameter->has_unknown_index)
+        add_index_use(c, symbol, NULL);
+}
+
 struct expr *wmi_c_call_of(struct compile *c, struct instance *instance, struct expr **args, uint32_t n, struct place place)
 {
     struct expr *e = wmi_c_make(c, E_CALL, instance->result, place);
@@ -699,6 +766,8 @@ struct expr *wmi_c_call_of(struct compile *c, struct instance *instance, struct 
                 root->is_assigned++;
         } else {
             all[i] = wmi_c_convert(c, args[i], parameter->type->plain, "an argument");
+            if (parameter->type->kind == K_POINTER)
+                look_through(c, parameter, all[i]);
         }
     }
     e->instance = instance;
@@ -727,6 +796,7 @@ static struct expr *name_expression(struct compile *c)
         e = wmi_c_make(c, E_VAR, symbol->type->kind == K_REFERENCE ? symbol->type->base : symbol->type, token->place);
         e->symbol = symbol;
         e->is_lvalue = 1;
+        symbol->uses++;
         return e;
     }
     if (symbol && symbol->kind == SYM_FUNCTIONS && wmi_c_is(c, '<')) {
@@ -1042,8 +1112,14 @@ static struct expr *unary_inner(struct compile *c)
         if (!a->is_lvalue)
             wmi_c_fail(c, WM_E_SYNTAX, place, "the address of a value");
         take_address(a);
-        if (a->kind == E_DEREF)
+        if (a->kind == E_DEREF) {
+            struct expr *index;
+            struct symbol *symbol = parameter_of(a->a, &index);
+
+            if (symbol)
+                symbol->derefs--;
             return a->a;
+        }
         e = wmi_c_make(c, E_ADDRESS, wmi_c_pointer(c, a->type), place);
         e->a = a;
         return e;

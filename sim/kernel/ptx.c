@@ -524,8 +524,8 @@ static void single(struct ptx *p, const struct registers *value)
         wmi_c_fail(p->c, WM_E_SYNTAX, value->place, "a list where one register is expected");
 }
 
-/* [register], [register + 16]: the address as a pointer's bits. Shared ones are offsets in PTX. */
-static struct expr *address_at(struct ptx *p, enum wm_space space)
+/* [register], [register + 16]: the address as a pointer's bits. Shared ones are offsets in PTX; so is what has 32 bits. */
+static struct expr *address_of(struct ptx *p, enum wm_space space, int may_be_short)
 {
     struct compile *c = p->c;
     const struct type *wide = basic(p, K_ULONG);
@@ -541,8 +541,10 @@ static struct expr *address_at(struct ptx *p, enum wm_space space)
     if (!value.symbols[0])
         wmi_c_refuse(c, place, "a number as an address");
     e = read_of(p, value.symbols[0], place);
-    if (!wmi_c_is_integer(e->type) || e->type->kind == K_BOOL || e->type->size < 4 || (e->type->size < 8 && space != WM_SHARED))
+    if (!wmi_c_is_integer(e->type) || e->type->kind == K_BOOL || e->type->size < 4 || (e->type->size < 8 && space != WM_SHARED && !may_be_short))
         bad_size(p, e->type, wide, place);
+    if (e->type->size < 8)
+        space = WM_SHARED;
     e = wmi_c_cast(c, e, wide, place);
     if (take(p, '+'))
         e = wmi_c_binary(c, '+', e, wmi_c_cast(c, number_at(p), wide, place), place);
@@ -552,6 +554,11 @@ static struct expr *address_at(struct ptx *p, enum wm_space space)
     if (space == WM_SHARED)
         e = wmi_c_binary(c, '+', e, wmi_c_integer(c, WMI_SHARED_WINDOW, wide, place), place);
     return e;
+}
+
+static struct expr *address_at(struct ptx *p, enum wm_space space)
+{
+    return address_of(p, space, 0);
 }
 
 /* --------------------------------------------------------------------------------------------------------- instructions */
@@ -788,12 +795,12 @@ static void ptx_matrix(struct ptx *p, const struct opcode *opcode)
         value = registers_at(p);
         check_list(p, &value, n);
         expect(p, ',');
-        address = address_at(p, m.space);
+        address = address_of(p, m.space, 1);
         spread(p, &value, call(p, B_LDMATRIX, shape, vector_of(p, basic(p, K_UINT), n), address, NULL, NULL, opcode->place), n,
                opcode->place);
         return;
     }
-    address = address_at(p, m.space);
+    address = address_of(p, m.space, 1);
     expect(p, ',');
     value = registers_at(p);
     check_list(p, &value, n);

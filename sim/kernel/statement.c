@@ -641,12 +641,20 @@ void wmi_c_settle(struct compile *c, struct instance *instance)
 {
     settle_list(instance->body);
     for (struct index_use *use = instance->uses; use; use = use->next) {
-        if (!is_known(use->index))
+        if (use->index && is_known(use->index))
+            continue;
+        if (use->symbol->type->kind == K_POINTER)
+            use->symbol->has_unknown_index = 1;
+        else
             use->symbol->in_memory = 1;
     }
     for (uint32_t i = 0; i < instance->n_parameters; i++) {
-        instance->parameters[i]->next_variable = instance->variables;
-        instance->variables = instance->parameters[i];
+        struct symbol *symbol = instance->parameters[i];
+
+        symbol->next_variable = instance->variables;
+        instance->variables = symbol;
+        symbol->is_transparent = symbol->type->kind == K_POINTER && symbol->uses == symbol->derefs && !symbol->is_assigned &&
+                                 !symbol->address_taken;
     }
     for (struct symbol *symbol = instance->variables; symbol; symbol = symbol->next_variable) {
         const struct type *type = symbol->type->kind == K_REFERENCE ? symbol->type->base : symbol->type;

@@ -703,6 +703,65 @@ static void test_waiting(void **state)
     ran_free(ran);
 }
 
+/* What a function looks at through a pointer stays in registers, as nvcc has it when it inlines; what it does more with makes
+ * local memory of it. */
+static void test_pointers_to_registers(void **state)
+{
+    static const char source[] =
+        "struct pair { float a, b; };\n"
+        "__device__ void one(float *x) { *x += 1; }\n"
+        "__device__ void set(float *r, float v) { for (int i = 0; i < 4; i++) r[i] = v + i; }\n"
+        "__device__ void inner(const float *r, float *sum) { for (int i = 0; i < 2; i++) *sum += r[i]; }\n"
+        "__device__ void outer(float r[8], float *sum) { inner(r, sum); inner(r + 2, sum); inner(&r[4], sum); inner(&r[6], sum); }\n"
+        "__device__ void fields(pair *p) { p->a = 3; (*p).b = p[0].a + 1; }\n"
+        "__device__ void reference(float (&r)[8], float *sum) { outer(r, sum); }\n"
+        "template <typename T> __device__ T last(const T *r, int n) { return r[n]; }\n"
+        "__device__ float *same(float *r) { return r; }\n"
+        "__device__ void step(float *r) { *r++ = 5; }\n"
+        "__global__ void k(float *out, int n) {\n"
+        "  float a[8], y = 1, sum = 0; pair p, q[2];\n"
+        "  set(a, 10); set(a + 4, 20); set(out, 30);\n"
+        "  one(&y); one(a + 1); one(&a[2]); one(out + 4);\n"
+        "  outer(a, &sum); reference(a, &sum);\n"
+        "  fields(&p); fields(q + 1);\n"
+        "  out[5] = y; out[6] = sum; out[7] = p.b; out[8] = q[1].a + q[1].b; out[9] = a[1]; out[10] = a[2];\n"
+        "  float b[4] = {1, 2, 3, 4}, c[4] = {1, 2, 3, 4}, d[4] = {1, 2, 3, 4};\n"
+        "  out[11] = last(b, n);\n"
+        "  out[12] = *same(c);\n"
+        "  step(d); out[13] = d[0];\n"
+        "}\n";
+    struct ran *ran = good(source, "--arg n=2");
+    const float *out = buffer_of(ran, "out", NULL);
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_true(out[i] == (float)(30 + i));
+    assert_true(out[4] == 1); /* 0 + 1 */
+    assert_true(out[5] == 2);
+    /* 10 11+1 12+1 13 and 20 to 23, 134 together, twice */
+    assert_true(out[6] == 268);
+    assert_true(out[7] == 4);
+    assert_true(out[8] == 7);
+    assert_true(out[9] == 12);
+    assert_true(out[10] == 13);
+    assert_true(out[11] == 3);
+    assert_true(out[12] == 1);
+    assert_true(out[13] == 5);
+    assert_non_null(strstr(ran->remarks, "k.cu:12: a is in registers"));
+    assert_non_null(strstr(ran->remarks, "k.cu:12: q is in registers"));
+    assert_null(strstr(ran->remarks, " y is"));
+    assert_null(strstr(ran->remarks, " p is"));
+    assert_non_null(strstr(ran->remarks, "k.cu:18: b is in local memory: it is indexed by a value that is not known when compiling"));
+    assert_non_null(strstr(ran->remarks, "k.cu:18: c is in local memory: its address is used"));
+    assert_non_null(strstr(ran->remarks, "k.cu:18: d is in local memory: its address is used"));
+    /* the initial values of b, c, d, and one access to each */
+    assert_int_equal(count_of(ran, "st.local.b32", 18), 12);
+    assert_int_equal(count_of(ran, "ld.local.b32", 0), 3);
+    assert_int_equal(count_of(ran, "st.local.b32", 0), 13);
+    assert_int_equal(count_of(ran, "st.global.b32", 3), 4);
+    ran_free(ran);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -724,6 +783,7 @@ int main(void)
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_partial_warps),
         cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_pointers_to_registers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
