@@ -240,6 +240,7 @@ static int write_page(struct run *run, const struct geometry *geometry)
         .geometry = geometry,
         .lines = opcodes_of(run),
         .remarks = buffer_text(&run->remarks),
+        .arch_file = run->options->arch_file,
     };
 
     if (!run->page)

@@ -13,6 +13,7 @@ struct html_report {
     const struct geometry *geometry;
     const wm_tally *lines; /* by line */
     const char *remarks;   /* warnings and notes of the run, a line each */
+    const char *arch_file; /* where the profile is from; NULL: it is built in */
 };
 
 /* Adds the page to out, which may drain. */

@@ -270,6 +270,42 @@ done:
     buffer_free(&words);
 }
 
+/* A word of a shell's command line. */
+static void shell_word(const char *text, struct buffer *out)
+{
+    buffer_putc(out, '\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            buffer_puts(out, "'\\''");
+        else
+            buffer_putc(out, *text);
+    }
+    buffer_putc(out, '\'');
+}
+
+/* The command that shows an access; 0: it could not be written. */
+static int command(const struct html_page *page, const struct wm_access *access, struct buffer *out)
+{
+    const struct html_report *report = page->report;
+    struct buffer text = {0};
+    int is_good = access_text(access, &text);
+
+    buffer_puts(out, "warpmem explain ");
+    if (report->arch_file) {
+        buffer_puts(out, "--arch-file ");
+        shell_word(report->arch_file, out);
+        buffer_putc(out, ' ');
+    } else if (!report->head->arch_is_default) {
+        buffer_printf(out, "--arch %s ", wm_arch_name(report->head->arch));
+    }
+    if (report->head->l1 == WM_L1_HIT)
+        buffer_puts(out, "--l1 hit ");
+    shell_word(buffer_text(&text), out);
+    is_good = is_good && !text.failed;
+    buffer_free(&text);
+    return is_good;
+}
+
 /* Where the row is, what it takes, and its worst access for pasting. */
 static void facts(struct html_page *page, const struct html_row *row)
 {
@@ -293,8 +329,8 @@ static void facts(struct html_page *page, const struct html_row *row)
     }
     buffer_puts(out, ".</p>\n");
     buffer_clear(&page->text);
-    if (access_text(&row->row->worst, &page->text)) {
-        buffer_puts(out, "<p>The worst access, as a trace has it:</p>\n<pre class=\"access\">");
+    if (command(page, &row->row->worst, &page->text)) {
+        buffer_puts(out, "<p>The worst access, to look at on its own:</p>\n<pre class=\"access\">");
         html_text(buffer_text(&page->text), out);
         buffer_puts(out, "</pre>\n");
     }

@@ -119,6 +119,29 @@ has "and names the numbers behind it" assumed.html 'shared.phase_lanes_8'
 has "with the reason" assumed.html 'as reported on CC 8.9 and 12.0'
 has "what loads meet, the other way" assumed.html 'loads hit'
 
+# The command that a row offers shows that row's access: a command with as many lanes, sectors and wavefronts.
+commands() {
+    sed -n 's/^<pre class="access">\(.*\)<\/pre>$/\1/p' "$1" | sed -e "s/&#39;/'/g" -e 's/&quot;/"/g' -e 's/&lt;/</g' -e 's/&gt;/>/g' -e 's/&amp;/\&/g'
+}
+commands assumed.html >commands
+check "commands for a GPU, and what loads meet" test "$(grep -c "^warpmem explain --arch sm_80 --l1 hit 'ld.global" commands)" = 3
+commands transpose.html >commands
+check "a command for each row" test "$(grep -c '^warpmem explain ' commands)" = 14
+run_commands() (
+    warpmem() {
+        "$top_builddir/warpmem" "$@"
+    }
+    . ./commands
+)
+run_commands >explained 2>&1
+check "which all run" test "$(grep -c '^[a-z0-9.]* ffffffff: 32 lanes of 4 B, sm_90' explained)" = 14
+check "the worst first" grep -q '32-way bank conflict' explained
+cp "$top_srcdir/sim/arch/sm_90.arch" "it's <mine>.arch"
+page own "a profile of one's own" --arch-file "it's <mine>.arch" traces/copy.wmt
+commands own.html >commands
+run_commands >explained 2>&1
+check "its commands name it, and run" test "$(grep -c ' lanes\{0,1\} of ' explained)" -ge 6
+
 # ------------------------------------------------------------------------------------------------------------- sources
 
 # A kernel line's source= names the file where a line has none of its own, and where it lies.
@@ -143,27 +166,27 @@ check "two gaps and the ends" test "$(grep -c 'class="gap"' long.html)" -ge 3
 check "a small page" test "$(sed '/^<img/d' long.html | wc -c)" -lt 100000
 
 # source NAME WORDS: what the page says of a source file of that name, which lies there in the way that is tested.
-source() {
+source_of() {
     printf 'wmt 1\nkernel k\nld.global.b32 ffffffff 0x1000+4 line="%s":1\n' "$1" >source.wmt
     page source "source $1" source.wmt
     has "source $1: $2" source.html "$2"
 }
-source gone.cu 'there is no such file here'
+source_of gone.cu 'there is no such file here'
 printf 'a\0b\n' >binary.cu
-source binary.cu 'binary.cu is not text'
+source_of binary.cu 'binary.cu is not text'
 mkfifo fifo.cu
-source fifo.cu 'fifo.cu is no regular file'
+source_of fifo.cu 'fifo.cu is no regular file'
 mkdir folder.cu
-source folder.cu 'folder.cu is no regular file'
+source_of folder.cu 'folder.cu is no regular file'
 echo 'secret words' >secret.key
-source secret.key 'it is not named like a source'
+source_of secret.key 'it is not named like a source'
 lacks "it is not read" source.html 'secret words'
 dd if=/dev/zero of=huge.cu bs=1 count=0 seek=20000000 2>/dev/null
-source huge.cu 'huge.cu is larger than 16 MiB'
+source_of huge.cu 'huge.cu is larger than 16 MiB'
 : >nothing.cu
-source nothing.cu 'The file has 0 lines, but the input speaks of line 1'
+source_of nothing.cu 'The file has 0 lines, but the input speaks of line 1'
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "x"; print "" }' >wide.cu
-source wide.cu ' &#8230;</td>'
+source_of wide.cu ' &#8230;</td>'
 check "a long line is cut" test "$(sed '/^<img/d' source.html | wc -c)" -lt 60000
 printf 'wmt 1\nkernel k\nld.global.b32 ffffffff 0x1000+4 line=-:1\n' >dash.wmt
 page dash "a source that is standard input" dash.wmt
@@ -192,7 +215,7 @@ check "one script, the page's own" test "$(grep -c '<script' inject.html)" = 1
 
 # Broken UTF-8, control characters, and characters that reorder what is read.
 printf 'a\377b \303\251 \033[31m \342\200\256 \355\240\200 \357\277\276 \360\237\230\200 \300\257\n' >utf8.cu
-source utf8.cu '<td class="src">'
+source_of utf8.cu '<td class="src">'
 check "the page is UTF-8" sh -c 'iconv -f UTF-8 -t UTF-32 <source.html >/dev/null'
 has "a valid character stays" source.html "$(printf '\303\251')"
 has "a character beyond 16 bits stays" source.html "$(printf '\360\237\230\200')"
