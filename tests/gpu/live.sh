@@ -57,10 +57,10 @@ check "which is the time until a result can be used, on lines in L1" sh -c \
 check "and is compared" sh -c "'$warpmem' validate '$scratch/timed.csv' '$scratch/timed.wmt' | grep -q '^predicted cycles'"
 live "cycles without a record" 0 --random 300 --seed 3 --cycles
 check "are compared" grep -q '^predicted cycles' "$scratch/out"
-# One pass a cycle, as the H200 has it, where the stand-in says 64.25: wrong by 98.44 %, which is no reason to fail.
+# One pass takes a cycle and a little, as on an H200, where the stand-in says 64.25: wrong by 98 %, which is no reason to fail.
 printf 'wmt 1\nld.shared.b32 ffffffff 0+4\nld.shared.b32 ffffffff 128+4\n' >"$scratch/one.wmt"
 live "cycles far off do not fail" 0 --cycles --format csv "$scratch/one.wmt"
-check "and are told by opcode" grep -qx 'ld.shared.b32,cycles_32_warps,2,,,,,0.9844,0.9844,0.9844' "$scratch/out"
+check "and are told by opcode" grep -qx 'ld.shared.b32,cycles_32_warps,2,,,,,\(0.98[0-9]*\),\1,\1' "$scratch/out"
 check "under a longer heading" grep -qx 'opcode,counter,compared,agreeing,known,unlisted,inexact,median_error,p95_error,worst_error' "$scratch/out"
 live "cycles on misses" 0 --random 300 --seed 3 --cycles-l1 miss
 check "are what the report assumes" sh -c "tr '\n' ' ' <'$scratch/out' | tr -s ' ' | grep -q 'cycles of loads that miss L1'"
