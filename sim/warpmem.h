@@ -346,10 +346,12 @@ struct wm_cycles {
     double throughput; /* per execution where 32 warps of one block issue it back to back, on an SM by itself. With
                           WM_L1_HIT all of them on the same lines, which lie in L1 (or, past L1, in L2); with WM_L1_MISS
                           each on lines of its own, in L2 but not in L1 */
-    double latency;    /* from its issue to that of an instruction that uses its result, one warp; 0: it has no result */
+    double latency;    /* from its issue to that of an access whose address one logic instruction makes of its result, one
+                          warp; of a cp.async until a wait for it ends; 0: it has no result */
     enum wm_bound bound; /* what bounds throughput */
-    enum wm_exactness exactness; /* of throughput: never WM_EXACT. WM_BY_DOCUMENT and WM_BY_ASSUMPTION: the rates are those
-                          of another GPU; WM_APPROXIMATE: this kind of access was measured, and is often far from it */
+    enum wm_exactness exactness; /* of throughput. WM_EXACT: within 15 % of at least 95 of 100 recorded accesses of the kind.
+                          WM_BY_DOCUMENT, WM_BY_ASSUMPTION: the rates are those of another GPU. WM_APPROXIMATE: often
+                          farther off, or not measured (docs/hardware.md has the figures) */
 };
 
 /* The cycles of *access, whose counts are *counts (from wm_model() with the same arch). WM_E_ARGUMENT: a NULL pointer, or

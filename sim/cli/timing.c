@@ -160,11 +160,12 @@ static int spread_of(const struct errors *errors, struct spread *out)
 }
 
 /* Groups of opcodes, for the table's foot. */
-enum group { SHARED, LOADS, STORES, ATOMICS, COPIES, OTHERS, GROUPS };
+enum group { SHARED, LOADS, PAST_L1, STORES, ATOMICS, COPIES, OTHERS, GROUPS };
 
 static const char *const group_names[GROUPS] = {
-    [SHARED] = "shared memory",  [LOADS] = "global loads", [STORES] = "global stores",
-    [ATOMICS] = "global atomics", [COPIES] = "copies",      [OTHERS] = "others",
+    [SHARED] = "shared memory",  [LOADS] = "global loads",     [PAST_L1] = "global loads past L1",
+    [STORES] = "global stores", [ATOMICS] = "global atomics", [COPIES] = "copies",
+    [OTHERS] = "others",
 };
 
 static enum group group_of(const struct wm_opcode *opcode)
@@ -175,8 +176,8 @@ static enum group group_of(const struct wm_opcode *opcode)
         return COPIES;
     if (opcode->space != WM_GLOBAL && opcode->space != WM_GENERIC)
         return OTHERS;
-    if (opcode->operation == WM_LD)
-        return LOADS;
+    if (opcode->operation == WM_LD) /* what the first three operators load does not stay in L1 */
+        return opcode->cache == WM_CACHE_CG || opcode->cache == WM_CACHE_CV || opcode->cache == WM_CACHE_LU ? PAST_L1 : LOADS;
     return opcode->operation == WM_ST ? STORES : ATOMICS;
 }
 
@@ -221,7 +222,7 @@ static void table_groups_of(const struct timing *timing, size_t width, struct bu
 
 void timing_table(const struct timing *timing, struct buffer *out)
 {
-    size_t width = strlen(group_names[ATOMICS]);
+    size_t width = strlen(group_names[PAST_L1]);
 
     if (!timing->count)
         return;

@@ -247,6 +247,8 @@ static void consider_copy(const struct wm_profile *profile, const struct wm_acce
         consider(busiest, WM_BOUND_L2, counts->tag_wavefronts, profile->time_bypass);
         return;
     }
+    /* it has one tag wavefront beside those of its lines, which is not counted among an access's */
+    consider(busiest, WM_BOUND_TAG, counts->tag_wavefronts + 1.0, profile->time_pass);
     consider(busiest, WM_BOUND_SHARED,
              (double)counts->shared_wavefronts * profile->time_pass + profile->time_copy_pass, 1);
     if (finds_lines(access))
@@ -350,7 +352,7 @@ static int is_far_off(const struct wm_access *access)
     case WM_ST:
         return opcode->space == WM_LOCAL;
     case WM_CP_ASYNC:
-        return opcode->cache == WM_CACHE_CG;
+        return 1;
     default:
         return opcode->operation == WM_ATOM || access->l1 == WM_L1_HIT;
     }
