@@ -600,7 +600,8 @@ static int write_all(struct run *run)
     if (!options->output) {
         add_text(run);
     } else if (!picture_draw(run->arch, &run->chosen.access, &run->chosen.counts, options->format, &run->buffer)) {
-        complain("the picture could not be drawn: out of memory, or cairo failed");
+        complain("the picture could not be drawn: out of memory, cairo failed, or with this profile it is more than a picture "
+                 "holds");
         return 0;
     }
     if (run->buffer.failed) {

@@ -28,6 +28,14 @@ int picture_open(const wm_arch *arch, const struct wm_access *access, const stru
     return out->anatomy && wm_explain(arch, access, out->anatomy) == WM_OK;
 }
 
+void picture_say_failure(const struct picture *picture, struct buffer *out)
+{
+    if (!picture->anatomy)
+        out->failed = BUFFER_NO_MEMORY;
+    else
+        buffer_puts(out, "This access cannot be shown: with this profile it is more requests than a picture holds.");
+}
+
 void picture_close(struct picture *picture)
 {
     free(picture->anatomy);

@@ -15,6 +15,7 @@ struct picture {
 /* 0: out of memory, or the access is none that can be explained. picture_close() in every case. */
 int picture_open(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
                  struct picture *out);
+void picture_say_failure(const struct picture *picture, struct buffer *out); /* of picture_open() */
 void picture_close(struct picture *picture);
 
 /* Lanes as "0-7,9", or where they are evenly spaced "0,4..28". */

@@ -107,6 +107,34 @@ static void flow_end(struct flow *flow)
     flow->at = 0;
 }
 
+/* A sentence, wrapped at its blanks. */
+static void sentence(const struct canvas *canvas, enum paint paint, size_t indent, const char *text)
+{
+    size_t at = indent;
+    int is_first = 1;
+
+    buffer_spaces(canvas->out, indent);
+    paint_on(canvas, paint);
+    while (*text) {
+        const size_t word = strcspn(text, " ");
+
+        if (!is_first && at + 1 + word > canvas->columns) {
+            buffer_putc(canvas->out, '\n');
+            buffer_spaces(canvas->out, indent + 2);
+            at = indent + 2;
+        } else if (!is_first) {
+            buffer_putc(canvas->out, ' ');
+            at++;
+        }
+        buffer_add(canvas->out, text, word);
+        at += word;
+        is_first = 0;
+        text += word + strspn(text + word, " ");
+    }
+    paint_off(canvas, paint);
+    buffer_putc(canvas->out, '\n');
+}
+
 /* ---------------------------------------------------------------------------------------------------------------- head */
 
 static void add_count(struct canvas *canvas, struct flow *flow, const char *name, enum wm_counter counter, int ideal)
@@ -330,8 +358,7 @@ static void phase_line(struct canvas *canvas, const struct wm_phase *phase)
     picture_lanes_named(phase->lanes, text);
     buffer_printf(text, ", %u pass%s%s", phase->passes, phase->passes == 1 ? "" : "es",
                   phase->repeats > 1 ? ", and all of them a second time" : "");
-    painted(canvas, phase->passes > 1 ? CONFLICT : PLAIN, buffer_text(text));
-    buffer_putc(canvas->out, '\n');
+    sentence(canvas, phase->passes > 1 ? CONFLICT : PLAIN, 0, buffer_text(text));
 }
 
 static void shared_phases(struct canvas *canvas)
@@ -724,17 +751,19 @@ static void bypass(struct canvas *canvas)
         const struct wm_line *line = &a->line[i];
 
         buffer_clear(text);
+        buffer_printf(text, "#%u, tag wavefront %u, ", i, line->wavefront + 1U);
         picture_lanes_named(line->lanes, text);
-        buffer_printf(canvas->out, "  #%u, tag wavefront %u, %s:", i, line->wavefront + 1U, buffer_text(text));
-        add_sectors(a, line->sectors, canvas->out);
-        buffer_printf(canvas->out, " to row 0x%llx:", (unsigned long long)line->shared_row);
-        add_sectors(a, line->shared_sectors, canvas->out);
-        buffer_putc(canvas->out, '\n');
+        buffer_putc(text, ':');
+        add_sectors(a, line->sectors, text);
+        buffer_printf(text, " to row 0x%llx:", (unsigned long long)line->shared_row);
+        add_sectors(a, line->shared_sectors, text);
+        sentence(canvas, PLAIN, 2, buffer_text(text));
     }
     if (a->asked != a->lanes) {
-        buffer_puts(canvas->out, "  not asked for, another lane writes the same place: ");
-        picture_lanes_named(a->lanes & ~a->asked, canvas->out);
-        buffer_putc(canvas->out, '\n');
+        buffer_clear(text);
+        buffer_puts(text, "not asked for, as another lane writes the same place: ");
+        picture_lanes_named(a->lanes & ~a->asked, text);
+        sentence(canvas, PLAIN, 2, buffer_text(text));
     }
     heading(canvas, "To L2:", "packets of sectors of one line; equal ones go by four.");
     for (uint32_t i = 0; i < a->packets_count; i++) {
@@ -805,7 +834,8 @@ void picture_text(const wm_arch *arch, const struct wm_access *access, const str
     if (canvas.columns > 100)
         canvas.columns = 100;
     if (!picture_open(arch, access, counts, &picture)) {
-        out->failed = BUFFER_NO_MEMORY;
+        picture_say_failure(&picture, out);
+        buffer_putc(out, '\n');
         goto done;
     }
     head(&canvas);

@@ -420,7 +420,7 @@ void picture_words(const wm_arch *arch, const struct wm_access *access, const st
     struct picture p;
 
     if (!picture_open(arch, access, counts, &p)) {
-        out->failed = BUFFER_NO_MEMORY;
+        picture_say_failure(&p, out);
         goto done;
     }
     switch (p.anatomy->path) {
