@@ -169,8 +169,9 @@ static void cycles(const struct picture *p, struct buffer *out)
 
     if (wm_cycles(p->arch, p->access, p->counts, &cycles) != WM_OK || cycles.bound == WM_BOUND_NONE)
         return;
-    buffer_printf(out, " Back to back from 32 warps it takes about %.3g cycle%s of an SM (bound by %s).", cycles.throughput,
-                  cycles.throughput > 0.995 && cycles.throughput < 1.005 ? "" : "s", wm_bound_text(cycles.bound));
+    buffer_printf(out, " Back to back from 32 warps it takes about %.3g cycle%s of an SM (bound by %s)%s.", cycles.throughput,
+                  cycles.throughput > 0.995 && cycles.throughput < 1.005 ? "" : "s", wm_bound_text(cycles.bound),
+                  cycles.exactness == WM_APPROXIMATE ? "; accesses of this kind are often far from that" : "");
 }
 
 /* -------------------------------------------------------------------------------------------------------- shared memory */
