@@ -335,7 +335,8 @@ enum wm_bound {
     WM_BOUND_TAG = 4,        /* passes of the tag stage: too many lines, or lines in one tag bank */
     WM_BOUND_WRITE_BACK = 5, /* results on their way to the registers: wide lanes */
     WM_BOUND_L2 = 6,         /* requests to L2 and sectors from or to it, as one SM can send and take them */
-    WM_BOUND_ATOMIC = 7      /* the atomic units of L2 */
+    WM_BOUND_ATOMIC = 7,     /* the atomic units of L2 */
+    WM_BOUND_CLUSTER = 8     /* sectors of other blocks' shared memory, on the way from SM to SM */
 };
 
 /* "nothing", "issue", "shared data", "L1 data", "tags", "write-back", "L2", "L2 atomics"; NULL for other values. */

@@ -74,7 +74,7 @@ void cost_merge(struct cost *sum, const struct cost *more)
     }
     sum->inexact |= more->inexact;
     sum->cycles += more->cycles;
-    for (int b = 0; b <= WM_BOUND_ATOMIC; b++)
+    for (int b = 0; b <= WM_BOUND_CLUSTER; b++)
         sum->by_bound[b] += more->by_bound[b];
 }
 
@@ -92,7 +92,7 @@ void cost_merge_scaled(struct cost *sum, const struct cost *more, double scale)
     for (int c = 0; c < WM_COUNTERS; c++)
         all.sums[c] = c == WM_WAYS ? all.sums[c] : scaled(all.sums[c], scale);
     all.cycles *= scale;
-    for (int b = 0; b <= WM_BOUND_ATOMIC; b++)
+    for (int b = 0; b <= WM_BOUND_CLUSTER; b++)
         all.by_bound[b] *= scale;
     cost_merge(sum, &all);
 }

@@ -11,7 +11,7 @@ struct cost {
     uint64_t sums[WM_COUNTERS];
     uint32_t inexact; /* bit C: counter C is known to be no more than near, for at least one access */
     double cycles;    /* of one SM, as wm_cycles() predicts them, one execution after the other */
-    double by_bound[WM_BOUND_ATOMIC + 1]; /* of these, by what bounds them: enum wm_bound */
+    double by_bound[WM_BOUND_CLUSTER + 1]; /* of these, by what bounds them: enum wm_bound */
 };
 
 /* Accesses that are made up: an instruction as it would be after a change. All zero is an empty list. */

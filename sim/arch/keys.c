@@ -106,6 +106,9 @@ const struct wmi_rule wmi_rules[] = {
     TIME("time.copy_miss", time_copy_miss),
     TIME("time.copy_line", time_copy_line),
     TIME("time.bypass", time_bypass),
+    TIME("time.cluster", time_cluster),
+    TIME("time.cluster_atomic", time_cluster_atomic),
+    TIME("time.cluster_load", time_cluster_load),
     TIME("latency.shared", latency_shared),
     TIME("latency.shared_atomic", latency_shared_atomic),
     TIME("latency.l1", latency_l1),
@@ -120,6 +123,8 @@ const struct wmi_rule wmi_rules[] = {
     TIME("latency.copy", latency_copy),
     TIME("latency.copy_pass", latency_copy_pass),
     TIME("latency.bypass", latency_bypass),
+    TIME("latency.cluster", latency_cluster),
+    TIME("latency.cluster_atomic", latency_cluster_atomic),
     TIME("latency.atomic", latency_atomic),
     TIME("latency.atomic_line", latency_atomic_line),
 

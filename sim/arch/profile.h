@@ -74,6 +74,9 @@ struct wm_profile {
     uint32_t time_copy_pass;          /* time.copy_pass: a cp.async beside its passes */
     uint32_t time_copy_miss;          /* time.copy_miss: a cp.async that misses L1 */
     uint32_t time_copy_line;          /* time.copy_line: each line of a cp.async that misses L1 */
+    uint32_t time_cluster;            /* time.cluster: a sector of another block's shared memory */
+    uint32_t time_cluster_atomic;     /* time.cluster_atomic: likewise of an atomic */
+    uint32_t time_cluster_load;       /* time.cluster_load: a load of such memory, at least */
     uint32_t time_bypass;             /* time.bypass: each tag wavefront of a copy that goes past L1 */
     uint32_t latency_shared;          /* latency.shared: a load of shared memory, beside its passes */
     uint32_t latency_shared_atomic;   /* latency.shared_atomic: an atomic on shared memory, likewise */
@@ -89,6 +92,8 @@ struct wm_profile {
     uint32_t latency_copy;            /* latency.copy: a cp.async that hits L1, beside its passes */
     uint32_t latency_copy_pass;       /* latency.copy_pass: a pass of one that misses */
     uint32_t latency_bypass;          /* latency.bypass: a copy that goes past L1 */
+    uint32_t latency_cluster;         /* latency.cluster: a load of another block's shared memory, beside its sectors */
+    uint32_t latency_cluster_atomic;  /* latency.cluster_atomic: likewise an atomic */
     uint32_t latency_atomic;          /* latency.atomic: an atomic on global memory */
     uint32_t latency_atomic_line;     /* latency.atomic_line: each further line of that */
     /* instructions and limits */

@@ -36,6 +36,7 @@ const char *wm_bound_text(enum wm_bound bound)
         [WM_BOUND_SHARED] = "shared data", [WM_BOUND_DATA] = "L1 data",
         [WM_BOUND_TAG] = "tags",           [WM_BOUND_WRITE_BACK] = "write-back",
         [WM_BOUND_L2] = "L2",              [WM_BOUND_ATOMIC] = "L2 atomics",
+        [WM_BOUND_CLUSTER] = "SM to SM",
     };
 
     return (unsigned)bound < sizeof texts / sizeof *texts ? texts[bound] : NULL;
@@ -280,7 +281,26 @@ static void consider_l2(const struct wm_profile *profile, const struct wm_access
     }
 }
 
+/* What goes to another block's shared memory and comes from there. A store that leaves gaps in its sectors takes longer. */
+static void consider_cluster(const struct wm_profile *profile, const struct wm_opcode *opcode, double instructions,
+                             double sectors, struct busiest *busiest)
+{
+    const int is_atomic = opcode->operation == WM_ATOM || opcode->operation == WM_RED;
+
+    consider(busiest, WM_BOUND_CLUSTER, sectors, is_atomic ? profile->time_cluster_atomic : profile->time_cluster);
+    if (opcode->operation == WM_LD)
+        consider(busiest, WM_BOUND_CLUSTER, instructions, profile->time_cluster_load);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- latency */
+
+/* Two cycles a sector, beside the way there and back. */
+static double cluster_latency(const struct wm_profile *profile, const struct wm_opcode *opcode,
+                              const struct wm_counts *counts)
+{
+    return (opcode->operation == WM_ATOM ? profile->latency_cluster_atomic : profile->latency_cluster) +
+           (double)counts->sectors * profile->latency_tag_pass * 2;
+}
 
 static double wide_result(const struct wm_profile *profile, const struct wm_opcode *opcode)
 {
@@ -323,6 +343,8 @@ static double latency_of(const struct wm_profile *profile, const struct wm_acces
         return 0;
     if (opcode->space == WM_SHARED)
         return shared_latency(profile, opcode, counts);
+    if (opcode->space == WM_SHARED_CLUSTER)
+        return cluster_latency(profile, opcode, counts);
     if (opcode->operation == WM_ATOM)
         return profile->latency_atomic + (distinct_lines(profile, access) - 1.0) * profile->latency_atomic_line + data / 2;
     if (opcode->space == WM_LOCAL)
@@ -336,7 +358,7 @@ static double latency_of(const struct wm_profile *profile, const struct wm_acces
 
 /* Kinds of which more than one recorded access in twenty is more than 15 % off: what their time depends on besides is not in
  * the model. That is which slices of L2 are asked, where repetitions are on the same lines; how L2 keeps lines that are to be
- * given up early; what an atomic's results wait for. Or nothing was measured: memory of other SMs. */
+ * given up early; what an atomic's results wait for. Or little was measured: memory of other SMs. */
 static int is_far_off(const struct wm_access *access)
 {
     const struct wm_opcode *opcode = &access->opcode;
@@ -381,9 +403,11 @@ enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, co
     if (access->mask) {
         consider_issue(profile, opcode, 1, &busiest);
         consider_write_back(profile, opcode, opcode->space == WM_SHARED && wmi_shared_merge(profile, access), 1, &busiest);
-        if (opcode->space != WM_SHARED && opcode->space != WM_SHARED_CLUSTER)
+        if (opcode->space == WM_SHARED_CLUSTER)
+            consider_cluster(profile, opcode, 1, counts->sectors, &busiest);
+        else if (opcode->space != WM_SHARED)
             consider_l2(profile, access, counts, &busiest);
-        out->latency = opcode->space == WM_SHARED_CLUSTER ? 0 : latency_of(profile, access, counts) * HUNDREDTHS;
+        out->latency = latency_of(profile, access, counts) * HUNDREDTHS;
     }
     out->throughput = busiest.cycles;
     out->bound = busiest.bound;
@@ -396,7 +420,7 @@ enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, co
 
 /* The counts of a row that its time depends on. */
 struct sums {
-    double shared, data, tags, l2_requests, l2_sectors;
+    double shared, data, tags, l2_requests, l2_sectors, sectors;
 };
 
 static struct busiest row_cycles(const struct wm_profile *profile, const struct wm_tally_row *row, const struct sums *sums)
@@ -414,6 +438,8 @@ static struct busiest row_cycles(const struct wm_profile *profile, const struct 
                         opcode->space == WM_SHARED && profile->load_merge && opcode->operation == WM_LD &&
                             profile->phase_lanes[wmi_log2(opcode->width_bytes)] < WM_LANES,
                         instructions, &busiest);
+    if (opcode->space == WM_SHARED_CLUSTER)
+        consider_cluster(profile, opcode, instructions, sums->sectors, &busiest);
     if (opcode->space == WM_SHARED || opcode->space == WM_SHARED_CLUSTER || finds_lines(&row->worst))
         return busiest;
     if (opcode->operation == WM_LD)
@@ -445,12 +471,13 @@ enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row
     profile = wm_arch_profile(arch);
     sums = (struct sums){(double)row->sums[WM_SHARED_WAVEFRONTS], (double)row->sums[WM_LSU_WAVEFRONTS],
                          (double)row->sums[WM_TAG_WAVEFRONTS], (double)row->sums[WM_L2_REQUESTS],
-                         (double)row->sums[WM_L2_SECTORS]};
+                         (double)row->sums[WM_L2_SECTORS], (double)row->sums[WM_SECTORS]};
     /* the same bytes in full lines, one after the other: no bank, of tags or data, is wanted twice */
     lines = (double)row->sums[WM_SECTORS_IDEAL] * profile->sector_bytes / profile->line_bytes;
     requests = (double)row->sums[WM_REQUESTS];
     best.shared = (double)row->sums[WM_SHARED_WAVEFRONTS_IDEAL];
     best.l2_sectors = (double)row->sums[WM_SECTORS_IDEAL];
+    best.sectors = best.l2_sectors;
     best.l2_requests = ideal_lines(lines, requests, sums.l2_requests);
     best.data = ideal_lines(lines, requests, sums.data);
     best.tags = ideal_lines(lines / (1U << profile->tag_bank_bits), requests, sums.tags);

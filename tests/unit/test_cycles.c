@@ -290,9 +290,9 @@ static void bounds(void **state)
             fail_msg("%s with stride %" PRIu64 ": %s", cases[i].opcode, cases[i].stride, wm_bound_text(cycles.bound));
         assert_int_equal(cycles.bound == WM_BOUND_NONE, cycles.throughput == 0);
     }
-    for (int bound = WM_BOUND_NONE; bound <= WM_BOUND_ATOMIC; bound++)
+    for (int bound = WM_BOUND_NONE; bound <= WM_BOUND_CLUSTER; bound++)
         assert_non_null(wm_bound_text((enum wm_bound)bound));
-    assert_null(wm_bound_text((enum wm_bound)(WM_BOUND_ATOMIC + 1)));
+    assert_null(wm_bound_text((enum wm_bound)(WM_BOUND_CLUSTER + 1)));
     wm_arch_close(arch);
 }
 
