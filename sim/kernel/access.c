@@ -209,6 +209,9 @@ static int find_data(struct request *r)
 
     if (find_space(r))
         return -1;
+    if (r->insn->aux && r->space != WM_GLOBAL)
+        return wmi_x_fail(run, r->at, WM_E_ADDRESS, "Invalid __global__ %s of size %u bytes: its address is one of %s memory", r->verb,
+                          r->width, space_name(r->space));
     if (misaligned(r))
         return -1;
     switch (r->space) {

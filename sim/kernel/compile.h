@@ -583,7 +583,7 @@ enum builtin {
     B_SYNCTHREADS,  /* value.i: 0 plain, 1 count, 2 and, 3 or */
     B_SYNCWARP,     /* a mask */
     B_FENCE,
-    B_LOAD,         /* value.i: enum wm_cache */
+    B_LOAD,         /* value.i: enum wm_cache, WMI_ONLY_GLOBAL */
     B_STORE,        /* likewise */
     B_ATOMIC,       /* value.i: enum wm_atomic; args: pointer, operands */
     B_LDMATRIX,     /* value.i: matrices, WMI_MATRIX_TRANSPOSED; args: address */
@@ -613,6 +613,7 @@ enum builtin {
     B_TRAP
 };
 
+#define WMI_ONLY_GLOBAL 256u /* as PTX's ld.global: the address of another space is an error */
 #define WMI_MATRIX_TRANSPOSED 8u
 #define WMI_COPY_CG 32u
 

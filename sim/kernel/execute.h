@@ -52,7 +52,7 @@ enum op {
 
 struct insn {
     uint16_t op;     /* enum op */
-    uint16_t aux;
+    uint16_t aux;    /* shuffles: their kind; loads and stores: 1: to global memory alone */
     uint32_t dst;
     uint32_t a;
     uint32_t b;

@@ -916,11 +916,19 @@ static uint32_t moving_value(struct lower *l, struct expr *e)
     return 0;
 }
 
+/* The accesses of a builtin, from an instruction on, are to global memory alone where it says so. */
+static void restrict_space(struct lower *l, uint32_t first, const struct expr *e)
+{
+    for (uint32_t i = first; i < l->program->n_code; i++)
+        l->program->code[i].aux = (e->value.i & WMI_ONLY_GLOBAL) != 0;
+}
+
 static uint32_t builtin_value(struct lower *l, struct expr *e)
 {
     const char cls = e->n_args ? class_of(e->args[e->n_args - 1]->type) : 's';
     uint32_t r[4] = {0};
     struct insn *insn;
+    uint32_t first;
     uint32_t dst;
 
     switch (e->op) {
@@ -928,7 +936,10 @@ static uint32_t builtin_value(struct lower *l, struct expr *e)
         const struct where where = {W_MEMORY, value_of(l, e->args[0]), 0, 0, 0};
 
         l->place = e->place;
-        return load(l, &where, e->type, (uint8_t)e->value.i);
+        first = l->program->n_code;
+        dst = load(l, &where, e->type, (uint8_t)e->value.i);
+        restrict_space(l, first, e);
+        return dst;
     }
     case B_STORE: {
         const struct type *type = e->args[0]->type->base;
@@ -936,7 +947,9 @@ static uint32_t builtin_value(struct lower *l, struct expr *e)
 
         dst = registers_of(l, e->args[1]);
         l->place = e->place;
+        first = l->program->n_code;
         store(l, &where, type, dst, (uint8_t)e->value.i);
+        restrict_space(l, first, e);
         return 0;
     }
     case B_ATOMIC: return atomic_value(l, e);

@@ -726,6 +726,11 @@ static struct expr *gathered(struct ptx *p, const struct registers *value, const
     return e;
 }
 
+static uint64_t flags_of(const struct transfer *t)
+{
+    return t->cache | (t->space == WM_GLOBAL ? WMI_ONLY_GLOBAL : 0);
+}
+
 static void ptx_load(struct ptx *p, const struct opcode *opcode)
 {
     const struct transfer t = transfer_of(p, opcode);
@@ -736,7 +741,7 @@ static void ptx_load(struct ptx *p, const struct opcode *opcode)
     check_count(p, &to, t.vector);
     expect(p, ',');
     address = wmi_c_cast(p->c, address_at(p, t.space), wmi_c_pointer(p->c, type), opcode->place);
-    spread(p, &to, call(p, B_LOAD, t.cache, type, address, NULL, NULL, opcode->place), t.vector, opcode->place);
+    spread(p, &to, call(p, B_LOAD, flags_of(&t), type, address, NULL, NULL, opcode->place), t.vector, opcode->place);
 }
 
 static void ptx_store(struct ptx *p, const struct opcode *opcode)
@@ -749,7 +754,7 @@ static void ptx_store(struct ptx *p, const struct opcode *opcode)
     expect(p, ',');
     from = registers_at(p);
     check_count(p, &from, t.vector);
-    run(p, call(p, B_STORE, t.cache, basic(p, K_VOID), address, gathered(p, &from, t.type, t.vector, opcode->place), NULL, opcode->place));
+    run(p, call(p, B_STORE, flags_of(&t), basic(p, K_VOID), address, gathered(p, &from, t.type, t.vector, opcode->place), NULL, opcode->place));
 }
 
 /* What ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 and stmatrix say; ptxas takes m8n8, x4 and trans in any order. */

@@ -412,6 +412,10 @@ static void test_mistakes(void **state)
         {"asm(\"mov.u32 %0, 0;\" : \"=r\"(v)) v = 1;", "35: expected ';' behind asm, found 'v'", WM_E_SYNTAX},
         {"const unsigned w = u; asm(\"mov.u32 %0, 0;\" : \"=r\"(w));", "25: assignment to a const value", WM_E_SYNTAX},
         /* found when it runs */
+        {"asm(\"ld.global.u32 %0, [%1];\" : \"=r\"(v) : \"l\"(&s[0]));",
+         "8: Invalid __global__ read of size 4 bytes: its address is one of __shared__ memory", WM_E_ADDRESS},
+        {"asm(\"st.global.v2.u32 [%0], {%1, %1};\" :: \"l\"(&s[0]), \"r\"(u));",
+         "8: Invalid __global__ write of size 8 bytes: its address is one of __shared__ memory", WM_E_ADDRESS},
         {"if (threadIdx.x) asm(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(v) : \"r\"(u));",
          "25: ldmatrix needs all 32 threads of the warp: warp 0 of block (0,0,0) gets here with 0xfffffffe", WM_E_SYNTAX},
         {"asm(\"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];\" : \"=r\"(v) : \"r\"(u + 8 * threadIdx.x));",
