@@ -42,12 +42,10 @@ unsigned layout_index_bits(const struct wm_array *array)
 
 static uint64_t xor_offset(const struct bank_layout *layout, uint64_t offset)
 {
-    uint64_t moved = offset >> layout->bits << layout->bits;
+    uint64_t moved = offset & ~(uint64_t)layout->changed;
 
-    for (unsigned i = 0; i < layout->bits; i++) {
-        if (offset >> i & 1)
-            moved ^= layout->column[i];
-    }
+    for (uint32_t rest = (uint32_t)offset & layout->changed; rest; rest &= rest - 1)
+        moved ^= layout->column[__builtin_ctz(rest)];
     return moved;
 }
 
@@ -69,8 +67,11 @@ uint64_t layout_offset(const struct bank_layout *layout, uint64_t offset)
     if (layout->kind == LAYOUT_ROW_XOR)
         return row_xor_offset(layout, offset);
     for (unsigned i = 0; i < layout->levels; i++) {
-        moved += offset / layout->stride[i] * layout->new_stride[i];
-        offset %= layout->stride[i];
+        /* shared memory is small: numbers of 32 bits are divided sooner */
+        const uint32_t rows = (uint32_t)offset / (uint32_t)layout->stride[i];
+
+        moved += rows * layout->new_stride[i];
+        offset -= rows * layout->stride[i];
     }
     return moved + offset;
 }
@@ -123,9 +124,12 @@ void layout_skip(const struct wm_array *array, uint64_t every, uint64_t skip, in
     out->extent[0] = out->size_bytes / bytes;
 }
 
-/* The layout's size: up to the last byte that any element has. Elements that are no power of two do not come here. */
+/* Which bits change, and the layout's size: up to the last byte that any element has. Elements that are no power of two do not come here. */
 static void find_size(const struct wm_array *array, struct bank_layout *out)
 {
+    out->changed = 0;
+    for (unsigned i = 0; i < out->bits; i++)
+        out->changed |= (uint32_t)(out->column[i] != 1U << i) << i;
     out->size_bytes = array->size_bytes;
     for (uint64_t at = 0; at < array->size_bytes; at += array->element_bytes) {
         const uint64_t end = layout_offset(out, at) + array->element_bytes;

@@ -31,6 +31,7 @@ struct bank_layout {
     /* LAYOUT_XOR: what each bit of an offset in bytes becomes. Bits that are not there stay as they are */
     unsigned bits;
     uint32_t column[LAYOUT_MOST_BITS];
+    uint32_t changed; /* bits that become something else than themselves; layout_finish_xor() sets it */
 
     /* LAYOUT_XOR if is_swizzle; LAYOUT_ROW_XOR, where s counts from the row's lowest bit: CuTe's Swizzle<B,M,S>, of elements */
     int is_swizzle;

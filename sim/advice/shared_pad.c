@@ -9,6 +9,9 @@
 /* Of arrays of one dimension: how far apart elements are left out, besides powers of two, as lanes are. */
 #define MOST_GUESSES 8
 
+/* No GPU has so much shared memory, and layout_offset() counts on it. */
+#define MOST_BYTES (UINT64_C(1) << 24)
+
 struct candidate {
     uint64_t bytes;                /* of the array */
     uint64_t order;                /* the simpler first, where bytes are equal */
@@ -217,6 +220,10 @@ static enum wm_status find_skips(struct shared_search *search, struct shared_res
 
 enum wm_status shared_find_pad(struct shared_search *search, struct shared_result *result)
 {
+    if (search->array->size_bytes > MOST_BYTES) {
+        result->why_not = "it is too large";
+        return WM_OK;
+    }
     if (search->array->dimensions > 1 && search->is_across) {
         result->why_not = "an access lies across two rows";
         return WM_OK;

@@ -23,6 +23,7 @@ struct proof {
     size_t n;
     const struct xor_phase **full;
     size_t n_full;
+    uint32_t *roots; /* WM_LANES for each of these */
 };
 
 static uint32_t root(const struct proof *proof, uint32_t element)
@@ -69,21 +70,23 @@ static int find_difference(const uint32_t *a, const uint32_t *b, unsigned n, uin
     return differences == 2;
 }
 
-/* One round over all pairs. Returns whether anything was learnt. */
+/* One round over all pairs, with banks as they are told apart before it. Returns whether anything was learnt. */
 static int join_pairs(struct proof *proof)
 {
     int is_new = 0;
 
+    for (size_t i = 0; i < proof->n_full; i++)
+        list_roots(proof, proof->full[i], proof->roots + i * WM_LANES);
     for (size_t i = 0; i < proof->n_full; i++) {
-        uint32_t a[WM_LANES], b[WM_LANES], only_a = 0, only_b = 0;
-
         for (size_t k = 0; k < i; k++) {
-            list_roots(proof, proof->full[i], a);
-            list_roots(proof, proof->full[k], b);
-            if (find_difference(a, b, proof->slots, &only_a, &only_b)) {
-                proof->parent[only_a] = only_b;
-                is_new = 1;
-            }
+            uint32_t a = 0, b = 0;
+
+            if (!find_difference(proof->roots + i * WM_LANES, proof->roots + k * WM_LANES, proof->slots, &a, &b))
+                continue;
+            a = root(proof, a);
+            b = root(proof, b);
+            is_new |= a != b;
+            proof->parent[a] = b;
         }
     }
     return is_new;
@@ -145,7 +148,8 @@ enum wm_status shared_find_reason(struct shared_search *search)
     proof.n = (size_t)(search->array->size_bytes / unit + 1);
     proof.parent = malloc(proof.n * sizeof *proof.parent);
     proof.full = calloc(MOST_FULL, sizeof *proof.full);
-    if (!proof.parent || !proof.full) {
+    proof.roots = calloc(MOST_FULL, WM_LANES * sizeof *proof.roots);
+    if (!proof.parent || !proof.full || !proof.roots) {
         status = WM_E_MEMORY;
         goto done;
     }
@@ -165,6 +169,7 @@ enum wm_status shared_find_reason(struct shared_search *search)
 done:
     free(proof.parent);
     free(proof.full);
+    free(proof.roots);
     free(problem.phases);
     return status;
 }

@@ -61,6 +61,7 @@ static void rotate(const struct wm_array *array, unsigned low, unsigned high, un
         if (i >= element_bits && bit >= low && bit <= high)
             out->column[i] = 1U << (element_bits + low + (bit - low + times) % n);
     }
+    layout_finish_xor(array, out);
 }
 
 enum wm_status shared_find_threads(struct shared_search *search, struct shared_result *result)
