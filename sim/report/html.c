@@ -17,8 +17,12 @@
 
 static void cost(const struct html_page *page, struct html_row *out)
 {
+    const struct wm_tally_row *row = out->row;
     struct wm_row_cycles cycles;
+    struct wm_cycles worst;
 
+    if (wm_cycles(page->report->head->arch, &row->worst, &row->worst_counts, &worst) == WM_OK)
+        out->exactness = worst.exactness;
     if (wm_cycles_row(page->report->head->arch, out->row, &cycles) != WM_OK)
         return;
     out->cycles = cycles.cycles;
@@ -494,6 +498,45 @@ static void provenance(struct html_page *page)
     buffer_puts(out, "</tbody>\n</table>\n</div>\n</details>\n");
 }
 
+/* "in 3 of 14 rows" */
+static void in_rows(const struct html_page *page, size_t count, struct buffer *out)
+{
+    if (count == page->row_count)
+        buffer_puts(out, "in all rows");
+    else
+        buffer_printf(out, "in %zu of %zu rows", count, page->row_count);
+}
+
+static void cycles_exactness(const struct html_page *page)
+{
+    size_t counts[WM_APPROXIMATE + 1] = {0};
+    struct buffer *out = page->out;
+    size_t others;
+
+    for (size_t i = 0; i < page->row_count; i++)
+        counts[page->rows[i].exactness]++;
+    others = counts[WM_BY_DOCUMENT] + counts[WM_BY_ASSUMPTION];
+    buffer_puts(
+        out, "<p>Cycles are no counter but a prediction from the counters and the rates in the profile, for one SM.");
+    if (counts[WM_EXACT]) {
+        buffer_puts(out,
+                    " It is within 15 % of at least 95 of 100 recorded accesses of the kind, back to back on one SM, ");
+        in_rows(page, counts[WM_EXACT], out);
+        buffer_putc(out, '.');
+    }
+    if (others) {
+        buffer_puts(out, " It rests on the rates of another GPU ");
+        in_rows(page, others, out);
+        buffer_putc(out, '.');
+    }
+    if (counts[WM_APPROXIMATE]) {
+        buffer_puts(out, " The kind of access is often farther off, or was not measured, ");
+        in_rows(page, counts[WM_APPROXIMATE], out);
+        buffer_putc(out, '.');
+    }
+    buffer_puts(out, " <a href=\"#reading\">What cycles mean</a></p>\n");
+}
+
 static void exactness(struct html_page *page)
 {
     struct note_writer writer = {page->out, WM_EXACT};
@@ -508,9 +551,7 @@ static void exactness(struct html_page *page)
     else
         buffer_puts(out, "</ul>\n<p>All other counters agree with the hardware counter on every recorded access of "
                          "this GPU.</p>\n");
-    buffer_puts(out,
-                "<p>Cycles are no counter but a prediction from these counts and the rates in the profile, for one SM. "
-                "<a href=\"#reading\">What they mean</a></p>\n");
+    cycles_exactness(page);
     provenance(page);
     buffer_puts(out, "</section>\n");
 }

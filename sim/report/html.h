@@ -28,6 +28,7 @@ struct html_row {
     double cycles;                    /* predicted, of all its executions */
     double wasted;                    /* of these, those that it would not take if its counts were ideal */
     enum wm_bound bound, ideal_bound; /* what it is bound by, and would be */
+    enum wm_exactness exactness;      /* of the cycles, as struct wm_cycles has it */
     size_t kernel;                    /* index among the page's kernels */
     const char *file;                 /* source file; NULL where none is known */
     size_t file_index;                /* among the page's files, where file is not NULL */

@@ -327,6 +327,10 @@ static void facts(struct html_page *page, const struct html_row *row)
         html_cycles(row->cycles - row->wasted, out);
         buffer_printf(out, ", bound by %s", wm_bound_text(row->ideal_bound));
     }
+    if (row->exactness == WM_APPROXIMATE)
+        buffer_puts(out, " (often far off, or not measured, for this kind of access)");
+    else if (row->exactness != WM_EXACT)
+        buffer_puts(out, " (by the rates of another GPU)");
     buffer_puts(out, ".</p>\n");
     buffer_clear(&page->text);
     if (command(page, &row->row->worst, &page->text)) {
