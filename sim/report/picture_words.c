@@ -75,6 +75,8 @@ static unsigned rule_keys(const struct picture *p, const char *keys[KEYS_MOST], 
         break;
     default: break;
     }
+    if (opcode->space == WM_SHARED_CLUSTER && p->anatomy->path != WM_PATH_NONE)
+        add_key(keys, &count, "cluster.tag_bytes");
     return count;
 }
 
@@ -378,6 +380,9 @@ static void atomic(const struct picture *p, struct buffer *out)
                        "go one after the other. The data stage takes %u wavefront%s%s.",
                   c->tag_wavefronts, p->anatomy->tag_banks, c->lsu_wavefronts, plural(c->lsu_wavefronts),
                   p->access->opcode.operation == WM_ATOM ? " for the values and the results that come back" : "");
+    if (p->access->opcode.space == WM_SHARED_CLUSTER)
+        buffer_printf(out, " From there it goes to the other block's SM instead of L2; %u wavefront%s of the own shared memory come "
+                           "with it.", c->shared_wavefronts, plural(c->shared_wavefronts));
 }
 
 static void copy(const struct picture *p, struct buffer *out)
