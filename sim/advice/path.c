@@ -1,4 +1,4 @@
-/* Eight steps, in the order in which they are taught. Every number is one that the model gives, or a key of the
+/* Nine steps, in the order in which they are taught. Every number is one that the model gives, or a key of the
  * profile. */
 #include "path.h"
 
@@ -12,6 +12,7 @@
 #define COALESCED_PERCENT 95u
 #define ALIGNED_PERCENT 95u
 #define CONFLICT_FREE_PERCENT 95u
+#define APART_PERCENT 95u
 /* Requests for one sector, in tenths, up to which it counts as asked for once. */
 #define ONCE_TENTHS 15u
 /* Lines that are named. */
@@ -348,6 +349,42 @@ static void conflict_free(struct walk *walk)
         buffer_puts(&now->next, "another layout of the array: padding or a swizzle");
 }
 
+static uint64_t weight_of_collisions(const struct site *site)
+{
+    return is_atomic_operation(&site->opcode) ? (uint64_t)((double)site->collided * site->scale) : 0;
+}
+
+static void apart(struct walk *walk)
+{
+    const struct sites *sites = walk->sites;
+    struct path_step *now = next_step(walk, "Atomics: lanes at different addresses?");
+    const struct site *worst[WORST_LINES];
+    size_t n = rank_sites(sites, weight_of_collisions, worst);
+    uint64_t all = 0;
+    uint64_t collided = 0;
+
+    for (size_t i = 0; i < sites->n; i++) {
+        if (!is_atomic_operation(&sites->list[i].opcode))
+            continue;
+        all += (uint64_t)((double)sites->list[i].cost.instructions * sites->list[i].scale);
+        collided += weight_of_collisions(&sites->list[i]);
+    }
+    buffer_printf(&now->threshold, "those without two lanes at one address: %u %%", APART_PERCENT);
+    if (!all) {
+        now->answer = PATH_NOT_ASKED;
+        buffer_puts(&now->seen, "no atomic");
+        return;
+    }
+    answer(now, reaches(above(all, collided), all, APART_PERCENT));
+    say_percent(above(all, collided), all, &now->seen);
+    for (size_t i = 0; i < n; i++) {
+        buffer_puts(&now->seen, i ? ", " : "; not all at ");
+        say_site(worst[i], &now->seen);
+    }
+    if (now->answer == PATH_NO)
+        say_advice(walk, weight_of_collisions, "fewer atomics: sums of warps and blocks first", &now->next);
+}
+
 static void vectorised(struct walk *walk)
 {
     const struct sites *sites = walk->sites;
@@ -407,7 +444,7 @@ static void say_bounds(const struct cost *cost, struct buffer *out)
 {
     int said = 0;
 
-    for (int b = 0; b <= WM_BOUND_ATOMIC; b++) {
+    for (int b = 0; b <= WM_BOUND_CLUSTER; b++) {
         if (cost->by_bound[b] < 0.05 * cost->cycles)
             continue;
         buffer_printf(out, "%s%s ", said ? ", " : "", wm_bound_text((enum wm_bound)b));
@@ -494,6 +531,7 @@ enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice
     aligned(&walk);
     once(&walk);
     conflict_free(&walk);
+    apart(&walk);
     vectorised(&walk);
     which_roof(&walk);
     what_remains(&walk);

@@ -6,7 +6,7 @@
 
 #include "global_advice.h"
 
-#define PATH_STEPS 8
+#define PATH_STEPS 9
 
 enum path_answer { PATH_YES, PATH_NO, PATH_NOT_ASKED, PATH_SHOWN /* no question of yes or no */ };
 

@@ -968,27 +968,33 @@ static void paths(void **state)
     const struct plan structures[] = {{"ld.global.b32", 3, member_0, 4, 8, 1}};
     const struct plan good[] = {{"ld.global.v4.b32", 3, packed_vector, 4, 8, 1}};
     const struct plan in_shared_memory[] = {{"ld.shared.b32", 3, in_shared, 4, 8, 1}};
+    const struct plan atomics_at_once[] = {{"red.shared.add.u32", 3, in_shared, 4, 8, 1}};
     const struct plan again[] = {{"ld.global.v4.b32", 3, packed_vector, 4, 8, 2}};
     struct fixture fixture;
 
     (void)state;
     look(&fixture, structures, 1, 256, 1, NULL);
-    expect_answers(&fixture, ".n-y-y.n");
+    expect_answers(&fixture, ".n-y--y.n");
     assert_string_equal(buffer_text(&fixture.path.steps[1].seen), "25.0 % in all; 25.0 % at k.cu:3 ld.global.b32");
     assert_string_equal(buffer_text(&fixture.path.steps[1].next), "advice 1");
     done(&fixture);
     look(&fixture, good, 1, 256, 1, NULL);
-    expect_answers(&fixture, ".yyy-y.y");
+    expect_answers(&fixture, ".yyy--y.y");
     done(&fixture);
     look(&fixture, again, 1, 256, 1, NULL);
-    expect_answers(&fixture, ".yyn-y.n");
+    expect_answers(&fixture, ".yyn--y.n");
     assert_string_equal(buffer_text(&fixture.path.steps[3].seen), "2.0: 1,024 requested, 512 different");
     done(&fixture);
+    look(&fixture, atomics_at_once, 1, 256, 1, NULL);
+    expect_answers(&fixture, ".---yn-.n");
+    assert_string_equal(buffer_text(&fixture.path.steps[5].seen), "0.0 %; not all at k.cu:3 red.shared.add.u32");
+    assert_string_equal(buffer_text(&fixture.path.steps[5].next), "advice 1");
+    done(&fixture);
     look(&fixture, in_shared_memory, 1, 256, 1, NULL);
-    expect_answers(&fixture, ".---y-.y");
+    expect_answers(&fixture, ".---y--.y");
     done(&fixture);
     look(&fixture, (const struct plan[]){{"ld.global.b32", 3, shifted, 4, 8, 1}}, 1, 256, 1, NULL);
-    expect_answers(&fixture, ".nny-y.n");
+    expect_answers(&fixture, ".nny--y.n");
     done(&fixture);
 }
 
