@@ -235,6 +235,14 @@ static int is_race(const struct request *r, const struct shadow *shadow, uint32_
            shadow->warp_epoch == r->warp->epoch;
 }
 
+/* Whether the warp whose cp.async wrote the byte has waited for it. */
+static int is_copied(const struct wmi_run *run, size_t at)
+{
+    const uint32_t copy = run->copied ? run->copied[at] : 0;
+
+    return copy == 0 || run->shadow[at].writer == WMI_ATOMIC_WRITER || run->warps[run->shadow[at].writer / WM_LANES].copies_done >= copy;
+}
+
 static void check_shared_read(const struct request *r, int is_atomic)
 {
     struct wmi_run *run = r->run;
@@ -258,11 +266,17 @@ static void check_shared_read(const struct request *r, int is_atomic)
                            shadow->writer, who(run, r->warp, i, text), (unsigned long long)(r->data[i] - run->shared));
                 break;
             }
+            if (!is_copied(run, (size_t)(shadow - run->shadow))) {
+                wmi_x_warn(run, WARN_COPY, r->at, "Read access %s at __shared__ 0x%llx of what a cp.async of thread %u writes: it has not waited for it",
+                           who(run, r->warp, i, text), (unsigned long long)(r->data[i] - run->shared), shadow->writer);
+                break;
+            }
         }
     }
 }
 
-static void check_shared_write(const struct request *r, int is_atomic)
+/* copy: the number of the copy that writes; 0: none does. */
+static void check_shared_write(const struct request *r, int is_atomic, uint32_t copy)
 {
     struct wmi_run *run = r->run;
     char text[128];
@@ -284,6 +298,8 @@ static void check_shared_write(const struct request *r, int is_atomic)
             shadow->epoch = run->epoch;
             shadow->writer = is_atomic ? WMI_ATOMIC_WRITER : (uint16_t)thread;
             shadow->warp_epoch = r->warp->epoch;
+            if (run->copied)
+                run->copied[shadow - run->shadow] = copy;
         }
     }
 }
@@ -390,7 +406,7 @@ int wmi_x_store(struct wmi_run *run, struct warp *warp, const struct insn *insn)
         return wmi_x_fail(run, r->at, WM_E_ADDRESS, "Invalid __constant__ write of size %u bytes: constant memory cannot be written",
                           r->width);
     if (r->space == WM_SHARED)
-        check_shared_write(r, 0);
+        check_shared_write(r, 0, 0);
     for (uint32_t k = 0; k < r->plan->n_leaves; k++) {
         const union lanes *s = &warp->registers[insn->b + k];
         const size_t offset = r->plan->leaves[k].offset;
@@ -477,7 +493,7 @@ int wmi_x_atomic(struct wmi_run *run, struct warp *warp, const struct insn *insn
         return wmi_x_fail(run, r->at, WM_E_ADDRESS, "an atomic on %s memory", space_name(r->space));
     if (r->space == WM_SHARED) {
         check_shared_read(r, 1);
-        check_shared_write(r, 1);
+        check_shared_write(r, 1, 0);
     }
     op = (enum wm_atomic)r->plan->opcode.atomic;
     element = r->plan->element;
@@ -546,7 +562,7 @@ int wmi_x_matrix(struct wmi_run *run, struct warp *warp, const struct insn *insn
     if (is_load)
         check_shared_read(r, 0);
     else
-        check_shared_write(r, 0);
+        check_shared_write(r, 0, 0);
     for (unsigned m = 0; m < matrices; m++) {
         union lanes *values = &warp->registers[(is_load ? insn->dst : insn->b) + m];
 
@@ -624,7 +640,7 @@ static void hand_out_copy(struct request *r, const struct request *to)
     }
 }
 
-/* At once: nothing that may look at the data before a wait is told apart from what looks behind it. */
+/* The data is there at once; who looks at it before the wait is warned. */
 int wmi_x_copy(struct wmi_run *run, struct warp *warp, const struct insn *insn)
 {
     const uint32_t *bytes = warp->registers[insn->c].u;
@@ -650,7 +666,7 @@ int wmi_x_copy(struct wmi_run *run, struct warp *warp, const struct insn *insn)
         return wmi_x_fail(run, r->at, WM_E_ADDRESS, "cp.async to %s memory", space_name(to.space));
     if (r->mask && find_sources(r, bytes))
         return -1;
-    check_shared_write(&to, 0);
+    check_shared_write(&to, 0, ++warp->copies);
     ACTIVE(&to, i) {
         if (bytes[i])
             memcpy(to.data[i], r->data[i], bytes[i]);
@@ -658,4 +674,24 @@ int wmi_x_copy(struct wmi_run *run, struct warp *warp, const struct insn *insn)
     }
     hand_out_copy(r, &to);
     return 0;
+}
+
+void wmi_x_commit(struct warp *warp)
+{
+    warp->group_end[warp->groups++ % WMI_GROUPS] = warp->copies;
+}
+
+/* For all copies, or all but the last groups; copies that are in no group yet are not waited for. */
+void wmi_x_wait(struct warp *warp, const struct insn *insn)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(warp->active);
+    const uint32_t keep = warp->registers[insn->a].u[lane];
+    uint32_t done = 0;
+
+    if (insn->imm)
+        done = warp->copies;
+    else if (keep < warp->groups && keep < WMI_GROUPS)
+        done = warp->group_end[(warp->groups - keep - 1) % WMI_GROUPS];
+    if (done > warp->copies_done)
+        warp->copies_done = done;
 }

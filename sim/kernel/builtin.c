@@ -172,8 +172,8 @@ static const struct builtin_row {
     {"__threadfence", F_PLAIN, "v", B_FENCE, 0},
     {"__threadfence_block", F_PLAIN, "v", B_FENCE, 0},
     {"__threadfence_system", F_PLAIN, "v", B_FENCE, 0},
-    {"__pipeline_commit", F_PLAIN, "v", B_FENCE, 0}, /* copies are done at once */
-    {"__pipeline_wait_prior", F_PLAIN, "vM", B_FENCE, 0},
+    {"__pipeline_commit", F_PLAIN, "v", B_COMMIT, 0},
+    {"__pipeline_wait_prior", F_PLAIN, "vu", B_WAIT, 0},
     {"__ldg", F_LOAD, "", B_LOAD, WM_CACHE_NC},
     {"__ldca", F_LOAD, "", B_LOAD, WM_CACHE_CA},
     {"__ldcg", F_LOAD, "", B_LOAD, WM_CACHE_CG},

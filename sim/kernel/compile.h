@@ -588,6 +588,8 @@ enum builtin {
     B_ATOMIC,       /* value.i: enum wm_atomic; args: pointer, operands */
     B_LDMATRIX,     /* value.i: matrices, WMI_MATRIX_TRANSPOSED; args: address */
     B_STMATRIX,     /* likewise; args: address, the registers */
+    B_COMMIT,       /* of a group of copies */
+    B_WAIT,         /* for copies: args: groups that need not be done; none: for all */
     B_COPY,         /* cp.async; value.i: bytes, WMI_COPY_CG; args: destination, source, perhaps bytes of the source */
     B_SHUFFLE,      /* value.i: enum shuffle; args: mask, value, lane, width */
     B_BALLOT,

@@ -597,6 +597,14 @@ enum stop wmi_x_warp(struct wmi_run *run, struct warp *warp)
                 set_all(d, insn->op == X_ANY ? (mask_of(b) & mask) != 0 : (~mask_of(b) & mask) == 0);
             break;
         case X_ACTIVE: set_all(d, warp->active); break;
+        case X_COMMIT:
+            if (warp->active)
+                wmi_x_commit(warp);
+            break;
+        case X_WAIT:
+            if (warp->active)
+                wmi_x_wait(warp, insn);
+            break;
         case X_SYNCWARP:
             if (!warp->active)
                 break;

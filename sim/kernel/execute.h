@@ -38,7 +38,7 @@ union lanes {
     X(ROUND_F) X(ROUND_D) X(TEST_F) X(TEST_D) X(MULHI_S) X(MULHI_U) X(MULHI_SL) X(MULHI_UL) \
     X(POPC_I) X(POPC_L) X(FFS_I) X(FFS_L) X(CLZ_I) X(CLZ_L) X(BREV_I) X(BREV_L) \
     X(GET32) X(GET64) X(PUT32) X(PUT64) \
-    X(LOAD) X(STORE) X(ATOMIC) X(LDMATRIX) X(STMATRIX) X(COPY) X(SHUFFLE) X(BALLOT) X(ANY) X(ALL) X(ACTIVE) X(TO_SHARED) X(ASSERT) X(TRAP) \
+    X(LOAD) X(STORE) X(ATOMIC) X(LDMATRIX) X(STMATRIX) X(COPY) X(COMMIT) X(WAIT) X(SHUFFLE) X(BALLOT) X(ANY) X(ALL) X(ACTIVE) X(TO_SHARED) X(ASSERT) X(TRAP) \
     X(BARRIER) X(SYNCWARP) \
     X(IF) X(ELSE) X(ENDIF) X(LOOP) X(LOOP_TEST) X(LOOP_NEXT) X(JUMP) X(ENDLOOP) X(SWITCH) X(CASE) X(ENDSWITCH) \
     X(BREAK) X(CONTINUE) X(FRAME) X(RETURN) X(ENDFRAME) X(EXIT)
@@ -137,6 +137,7 @@ struct program {
     uint64_t local_bytes;
     uint64_t constant_bytes;
     int has_extern_shared;
+    int has_copies; /* cp.async */
 };
 
 /* Math functions by their double name; index ends at NULL. */

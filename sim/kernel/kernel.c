@@ -211,6 +211,8 @@ static void set_memory(struct wmi_run *run)
         run->shared_bytes = SHARED_BYTES;
     run->shared = allocate(run, run->shared_bytes, 1);
     run->shadow = allocate(run, run->shared_bytes, sizeof *run->shadow);
+    if (p->has_copies)
+        run->copied = allocate(run, run->shared_bytes, sizeof *run->copied);
     run->constants = allocate(run, p->constant_bytes, 1);
     run->buffers = allocate(run, p->n_parameters + p->n_variables, sizeof *run->buffers);
     run->warnings = allocate(run, WMI_WARNINGS, sizeof *run->warnings);
@@ -363,6 +365,7 @@ static void start_warp(struct wmi_run *run, struct warp *warp)
     warp->active = warp->live;
     warp->broken = warp->continued = warp->returned = 0;
     warp->steps = 0;
+    warp->copies = warp->copies_done = warp->groups = 0;
     warp->epoch++;
     for (unsigned k = 0; k < 3; k++) {
         for (unsigned lane = 0; lane < WM_LANES; lane++)

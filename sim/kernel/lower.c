@@ -910,6 +910,7 @@ static uint32_t moving_value(struct lower *l, struct expr *e)
     }
     c = e->n_args > 2 ? value_of(l, e->args[2]) : constant(l, bytes, 0);
     l->place = e->place;
+    l->program->has_copies = 1;
     insn = emit(l, X_COPY, 0, a, b);
     insn->c = c;
     insn->target = plan_of(l, wmi_c_text(l->c, "cp.async.%s.%u", e->value.i & WMI_COPY_CG ? "cg" : "ca", bytes));
@@ -971,6 +972,8 @@ static uint32_t builtin_value(struct lower *l, struct expr *e)
         insn = emit(l, X_BARRIER, dst, r[0], 0);
         insn->imm = e->value.i;
         break;
+    case B_COMMIT: emit(l, X_COMMIT, 0, 0, 0); break;
+    case B_WAIT: emit(l, X_WAIT, 0, r[0], 0)->imm = e->n_args == 0; break;
     case B_SYNCWARP:
         insn = emit(l, X_SYNCWARP, 0, e->n_args ? r[0] : constant(l, UINT32_MAX, 0), 0);
         break;

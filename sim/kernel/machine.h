@@ -42,6 +42,8 @@ struct control {
     uint32_t returned;
 };
 
+#define WMI_GROUPS 64u /* of copies that are told apart */
+
 enum warp_state { WARP_READY, WARP_WAITING, WARP_DONE };
 
 struct warp {
@@ -59,9 +61,14 @@ struct warp {
     uint32_t rounds; /* of loops, since it came on */
     uint16_t epoch;
     uint64_t steps;
+    /* of its cp.async, which are numbered from 1 */
+    uint32_t copies;
+    uint32_t copies_done;            /* what it has waited for: the last one */
+    uint32_t groups;                 /* committed */
+    uint32_t group_end[WMI_GROUPS];  /* last copy of each, by its number modulo WMI_GROUPS */
 };
 
-enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP };
+enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP, WARN_COPY };
 
 struct warning {
     enum warning_kind kind;
@@ -116,6 +123,7 @@ struct wmi_run {
     uint64_t memory_left;
     uint8_t *shared;
     struct shadow *shadow;
+    uint32_t *copied; /* of each byte, the number of the copy that wrote it last; 0: none. NULL: the kernel has no copies */
     uint64_t shared_bytes;
     uint32_t epoch;       /* of the block: grows with each barrier */
     uint32_t block_epoch; /* the first one of the block */
@@ -165,6 +173,8 @@ int wmi_x_store(struct wmi_run *run, struct warp *warp, const struct insn *insn)
 int wmi_x_atomic(struct wmi_run *run, struct warp *warp, const struct insn *insn);
 int wmi_x_matrix(struct wmi_run *run, struct warp *warp, const struct insn *insn); /* ldmatrix, stmatrix */
 int wmi_x_copy(struct wmi_run *run, struct warp *warp, const struct insn *insn);   /* cp.async */
+void wmi_x_commit(struct warp *warp);
+void wmi_x_wait(struct warp *warp, const struct insn *insn);
 void wmi_x_warn(struct wmi_run *run, enum warning_kind kind, uint32_t at, const char *format, ...) WMI_PRINTF(4, 5);
 int wmi_x_fail(struct wmi_run *run, uint32_t at, enum wm_status status, const char *format, ...) WMI_PRINTF(4, 5);
 

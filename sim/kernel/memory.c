@@ -141,5 +141,6 @@ void wmi_x_memory_free(struct wmi_run *run)
     free(run->buffers);
     free(run->shared);
     free(run->shadow);
+    free(run->copied);
     free(run->constants);
 }

@@ -832,12 +832,15 @@ static void ptx_copy(struct ptx *p, const struct opcode *opcode)
     struct expr *source_size = NULL;
     uint64_t bytes;
 
-    if (strcmp(opcode->text, "cp.async.commit_group") == 0 || strcmp(opcode->text, "cp.async.wait_all") == 0)
-        return; /* copies are done at once */
+    if (strcmp(opcode->text, "cp.async.commit_group") == 0 || strcmp(opcode->text, "cp.async.wait_all") == 0) {
+        run(p, call(p, is_part(opcode, 2, "wait_all") ? B_WAIT : B_COMMIT, 0, basic(p, K_VOID), NULL, NULL, NULL, opcode->place));
+        return;
+    }
     if (strcmp(opcode->text, "cp.async.wait_group") == 0) {
         const struct registers groups = registers_at(p);
 
         constant_of(p, &groups, "the number of groups");
+        run(p, call(p, B_WAIT, 0, basic(p, K_VOID), use(p, &groups, 0, basic(p, K_UINT), 0), NULL, NULL, opcode->place));
         return;
     }
     if (!is_part(opcode, 1, "async") || (!is_cg && !is_part(opcode, 2, "ca")) ||
@@ -1025,8 +1028,6 @@ static void guarded(struct ptx *p)
         condition = wmi_c_binary(p->c, P_EQ, condition, wmi_c_integer(p->c, 0, basic(p, K_BOOL), place), place);
     p->end = &s->body;
     instruction(p);
-    if (!s->body) /* a wait, say, which does nothing here */
-        add(p, S_BLOCK, place);
     s->kind = S_IF;
     s->place = place;
     s->a = wmi_c_condition(p->c, condition);

@@ -217,6 +217,48 @@ static void test_zeros(void **state)
     ran_free(ran);
 }
 
+/* A copy's data may be read when its group has been waited for; the others' when they have waited, and there was a barrier. */
+static void test_waits(void **state)
+{
+    static const struct {
+        const char *text;  /* behind copies of s[t] and s[t + 64], by 64 threads, each a group of its own */
+        const char *warns; /* the thread's value whose reading is warned about; NULL: nothing is */
+    } rows[] = {
+        {"asm(\"cp.async.wait_group 0;\"); f = s[t] + s[t + 64];", NULL},
+        {"asm(\"cp.async.wait_all;\"); f = s[t] + s[t + 64];", NULL},
+        {"__pipeline_wait_prior(0); f = s[t] + s[t + 64];", NULL},
+        {"asm(\"cp.async.wait_group 1;\"); f = s[t];", NULL},
+        {"asm(\"cp.async.wait_group 1;\"); f = s[t + 64];", "of what a cp.async of thread 0 writes: it has not waited for it"},
+        {"asm(\"cp.async.wait_group 0; cp.async.wait_group 1;\"); f = s[t + 64];", NULL},
+        {"f = s[t];", "of what a cp.async of thread 0 writes"},
+        {"asm(\"cp.async.wait_group 2;\"); f = s[t];", "of what a cp.async of thread 0 writes"},
+        {"asm(\"cp.async.wait_group 0;\"); __syncthreads(); f = s[63 - t];", NULL},
+        {"__syncthreads(); f = s[63 - t];", "of what a cp.async of thread 63 writes"},
+        {"asm(\"cp.async.wait_group 0;\"); f = s[63 - t];", "Race reported"},
+        {"s[t] = 1; f = s[t];", NULL},
+        {"asm(\"cp.async.ca.shared.global [%0], [%1], 4;\" :: \"r\"(d), \"l\"(a)); asm(\"cp.async.wait_group 0;\"); f = s[t];",
+         "of what a cp.async of thread 0 writes"}, /* in no group */
+        {"asm(\"cp.async.ca.shared.global [%0], [%1], 4; cp.async.wait_all;\" :: \"r\"(d), \"l\"(a)); f = s[t];", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ROWS(rows); i++) {
+        char source[2048];
+        struct ran *ran;
+
+        snprintf(source, sizeof source,
+                 "%s__global__ void k(const float *a, float *out) {\n  __shared__ float s[128]; unsigned t = threadIdx.x, d = shared_address(s + t); float f;\n"
+                 "  asm(\"cp.async.ca.shared.global [%%0], [%%1], 4; cp.async.commit_group;\" :: \"r\"(d), \"l\"(a + t));\n"
+                 "  asm(\"cp.async.ca.shared.global [%%0], [%%1], 4; cp.async.commit_group;\" :: \"r\"(d + 256), \"l\"(a + t));\n"
+                 "  %s\n  out[t] = f;\n}\n",
+                 ADDRESS, rows[i].text);
+        ran = good(source, "--block 64 --grid 2");
+        if (rows[i].warns ? !strstr(ran->remarks, rows[i].warns) : ran->remarks[0] != '\0')
+            fail_msg("row %zu: %s: expected %s, found %s", i, rows[i].text, rows[i].warns ? rows[i].warns : "nothing", ran->remarks);
+        ran_free(ran);
+    }
+}
+
 static void test_pipeline(void **state)
 {
     static const char source[] =
@@ -471,6 +513,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matrices), cmocka_unit_test(test_copies),    cmocka_unit_test(test_zeros),
         cmocka_unit_test(test_pipeline), cmocka_unit_test(test_transfers), cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
