@@ -24,10 +24,10 @@ static const char help[] =
     "Usage: warpmem explain [OPTION]... ACCESS\n"
     "       warpmem explain [OPTION]... FILE\n"
     "       warpmem explain --block X[,Y[,Z]] --decl DECLARATION... [OPTION]... EXPRESSION\n"
-    "Show one warp's access lane by lane: which lanes meet in which bank, in the order of phases and passes; which sectors\n"
-    "of which lines are fetched, and what of them is used; tag banks; and why, in words. ACCESS is written as in a text\n"
-    "trace: opcode, mask, addresses. Of FILE, a trace or the source of a CUDA C kernel (FILE.cu), the access that wastes\n"
-    "most is shown, unless it is said which; '-' is standard input.\n"
+    "Show one warp's access lane by lane: which lanes meet in which bank, in the order of phases and passes; which\n"
+    "sectors of which lines are fetched, and what of them is used; tag banks; and why, in words. ACCESS is written\n"
+    "as in a text trace: opcode, mask, addresses. Of FILE, a trace or the source of a CUDA C kernel (FILE.cu), the\n"
+    "access that wastes most is shown, unless it is said which; '-' is standard input.\n"
     "\n"
     "  --index N          access number N of the file, counted from 0 as by `warpmem sim --by access'\n"
     "  --line [FILE:]N    the worst access of this source line\n"
@@ -41,12 +41,12 @@ static const char help[] =
     "  --color WHEN       auto, always or never (default: auto: where the output is a terminal)\n"
     "  -o, --output FILE  draw it, as FILE.svg, FILE.png or FILE.pdf says, instead of printing it\n"
     "  --help             this text\n"
-    "\n" EXPRESSION_HELP "\n" LAUNCH_HELP
-    "\n"
+    "\n" EXPRESSION_HELP "\n" LAUNCH_HELP "\n"
     "Example: a column of a tile of 32 floats, 32 ways of conflict:\n"
     "  warpmem explain 'ld.shared.b32 ffffffff 0+128'\n"
     "Example: the same from its expression, drawn:\n"
-    "  warpmem explain --block 32,32 --decl '__shared__ float tile[32][32]' 'tile[threadIdx.x][threadIdx.y]' -o tile.svg\n"
+    "  warpmem explain --block 32,32 --decl '__shared__ float tile[32][32]' -o tile.svg \\\n"
+    "      'tile[threadIdx.x][threadIdx.y]'\n"
     "Example: what a line of a kernel does at its worst:\n"
     "  warpmem explain transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024 --line 19\n";
 
@@ -70,7 +70,7 @@ struct options {
     struct launch_options launch;
     struct expression_options expression;
     int is_expression;
-    const char *file; /* NULL: an access or an expression */
+    const char *file;     /* NULL: an access or an expression */
     struct buffer access; /* "wmt 1" and the access */
 };
 
@@ -191,7 +191,9 @@ static int take_operands(char **operands, int count, struct options *out)
 
     if (out->has_index && (out->line || out->has_nth || out->opcode))
         return usage_error(COMMAND, "--index and %s exclude each other",
-                           out->line ? "--line" : out->has_nth ? "--nth" : "--opcode");
+                           out->line      ? "--line"
+                           : out->has_nth ? "--nth"
+                                          : "--opcode");
     out->is_expression = out->expression.n_expressions || out->expression.n_declarations;
     if (out->is_expression)
         return take_expressions(operands, count, out);
@@ -222,7 +224,8 @@ static int check_options(struct options *out)
     if (!picture_format_by_name(out->output, &out->format))
         return usage_error(COMMAND, "'%s' is no picture: -o takes FILE.svg, FILE.png or FILE.pdf", out->output);
     if (!picture_is_available()) {
-        complain("this build draws nothing: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run configure "
+        complain("this build draws nothing: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run "
+                 "configure "
                  "and make again");
         return EXIT_BAD;
     }
@@ -232,16 +235,32 @@ static int check_options(struct options *out)
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
-    enum { OPTION_INDEX = 256, OPTION_LINE, OPTION_NTH, OPTION_OPCODE, OPTION_KERNEL, OPTION_ARCH, OPTION_ARCH_FILE,
-           OPTION_L1, OPTION_COLOUR, OPTION_HELP };
+    enum {
+        OPTION_INDEX = 256,
+        OPTION_LINE,
+        OPTION_NTH,
+        OPTION_OPCODE,
+        OPTION_KERNEL,
+        OPTION_ARCH,
+        OPTION_ARCH_FILE,
+        OPTION_L1,
+        OPTION_COLOUR,
+        OPTION_HELP
+    };
     static const struct option names[] = {
-        {"index", required_argument, NULL, OPTION_INDEX},   {"line", required_argument, NULL, OPTION_LINE},
-        {"nth", required_argument, NULL, OPTION_NTH},       {"opcode", required_argument, NULL, OPTION_OPCODE},
-        {"kernel", required_argument, NULL, OPTION_KERNEL}, {"arch", required_argument, NULL, OPTION_ARCH},
+        {"index", required_argument, NULL, OPTION_INDEX},
+        {"line", required_argument, NULL, OPTION_LINE},
+        {"nth", required_argument, NULL, OPTION_NTH},
+        {"opcode", required_argument, NULL, OPTION_OPCODE},
+        {"kernel", required_argument, NULL, OPTION_KERNEL},
+        {"arch", required_argument, NULL, OPTION_ARCH},
         {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
-        {"l1", required_argument, NULL, OPTION_L1},         {"color", required_argument, NULL, OPTION_COLOUR},
-        {"output", required_argument, NULL, 'o'},           {"help", no_argument, NULL, OPTION_HELP},
-        EXPRESSION_OPTIONS,                                 LAUNCH_OPTIONS,
+        {"l1", required_argument, NULL, OPTION_L1},
+        {"color", required_argument, NULL, OPTION_COLOUR},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, OPTION_HELP},
+        EXPRESSION_OPTIONS,
+        LAUNCH_OPTIONS,
         {NULL, 0, NULL, 0},
     };
     int option, status, is_good = 1;
@@ -333,7 +352,8 @@ static int open_input(struct run *run)
         status = wm_reader_open(options->file, &reader_options, &run->reader, &diag);
     } else {
         reader_options.format = WM_FORMAT_TEXT;
-        status = wm_reader_open_memory(options->access.data, options->access.length, &reader_options, &run->reader, &diag);
+        status =
+            wm_reader_open_memory(options->access.data, options->access.length, &reader_options, &run->reader, &diag);
     }
     if (!status && options->file && launch_refuses(launch, run->reader, options->file, &diag))
         status = diag.status;
@@ -452,7 +472,8 @@ static int take(struct run *run, const struct wm_access *access, uint64_t index)
 /* Whether nothing behind this access can matter. */
 static int is_enough(const struct run *run)
 {
-    return run->chosen.is_chosen && (run->options->has_index || run->options->has_nth) && !run->options->launch.dump_count;
+    return run->chosen.is_chosen && (run->options->has_index || run->options->has_nth) &&
+           !run->options->launch.dump_count;
 }
 
 static int nothing_fits(const struct run *run, uint64_t accesses)
@@ -600,7 +621,8 @@ static int write_all(struct run *run)
     if (!options->output) {
         add_text(run);
     } else if (!picture_draw(run->arch, &run->chosen.access, &run->chosen.counts, options->format, &run->buffer)) {
-        complain("the picture could not be drawn: out of memory, cairo failed, or with this profile it is more than a picture "
+        complain("the picture could not be drawn: out of memory, cairo failed, or with this profile it is more than a "
+                 "picture "
                  "holds");
         return 0;
     }

@@ -90,7 +90,7 @@ static void place_and_doubt(const struct cut *cut, struct wm_phase *phase)
         cut->out->unsure |= WM_UNSURE_ORDER;
 }
 
-/* -------------------------------------------------------------------------------------------------------- shared memory */
+/* ---------------------------------------------------------------------------------------------------- shared memory */
 
 static void cut_shared(const struct cut *cut)
 {
@@ -115,7 +115,7 @@ static void cut_shared(const struct cut *cut)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------- lines and tags */
+/* --------------------------------------------------------------------------------------------------- lines and tags */
 
 /* Adds lines with the lanes that touch them; wavefront: of each. */
 static void add_lines(const struct cut *cut, unsigned request, uint32_t lanes, const struct wmi_lines *lines,
@@ -154,7 +154,7 @@ static void use_bytes(const struct wm_anatomy *out, struct wm_line *line)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- loads, stores */
+/* ---------------------------------------------------------------------------------------------------- loads, stores */
 
 /* Lanes whose lines are in the tag wavefronts first .. first + count - 1 of a request. */
 static uint32_t lanes_in(const struct wm_anatomy *out, unsigned request, unsigned first, unsigned count)
@@ -171,8 +171,8 @@ static uint32_t lanes_in(const struct wm_anatomy *out, unsigned request, unsigne
 }
 
 /* The phases of lanes that share data wavefronts. count: their tag wavefronts; 0: whatever those are. */
-static void add_phases(const struct cut *cut, unsigned request, uint32_t lanes, unsigned first_wavefront, unsigned count,
-                       uint32_t cycle)
+static void add_phases(const struct cut *cut, unsigned request, uint32_t lanes, unsigned first_wavefront,
+                       unsigned count, uint32_t cycle)
 {
     const unsigned phase_lanes = cut->out->phase_lanes;
 
@@ -216,8 +216,8 @@ static void add_attempts(const struct cut *cut, unsigned request, uint32_t lanes
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const unsigned lane = wmi_log2(rest);
 
-        phase->pass[lane] = (uint8_t)attempt_of(written, group->attempts, wmi_log2(banks_of(cut, phase, lane)),
-                                                phase->pass[lane]);
+        phase->pass[lane] =
+            (uint8_t)attempt_of(written, group->attempts, wmi_log2(banks_of(cut, phase, lane)), phase->pass[lane]);
     }
     phase->passes = (uint8_t)group->attempts;
 }
@@ -287,7 +287,7 @@ static void cut_l1(const struct cut *cut)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- atomics, copies */
+/* -------------------------------------------------------------------------------------------------- atomics, copies */
 
 /* The values of a pass, or its results. */
 static void add_atomic_phases(const struct cut *cut, uint32_t going, unsigned pass, int is_request,
@@ -419,7 +419,7 @@ static void cut_copy(const struct cut *cut)
     cut_through_l1(cut, of_lane, wavefronts);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ together */
+/* --------------------------------------------------------------------------------------------------------- together */
 
 static void start(const struct cut *cut)
 {

@@ -42,7 +42,7 @@ void picture_close(struct picture *picture)
     picture->anatomy = NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- lanes */
+/* ------------------------------------------------------------------------------------------------------------ lanes */
 
 unsigned picture_lane_count(uint32_t lanes)
 {
@@ -127,7 +127,7 @@ void picture_lanes_named(uint32_t lanes, struct buffer *out)
     picture_lanes(lanes, out);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 unsigned picture_sector_bytes_used(const struct wm_anatomy *anatomy, const struct wm_line *line, unsigned sector)
 {
@@ -193,7 +193,7 @@ int picture_is_near(const struct picture *picture, enum wm_counter counter)
            wm_arch_exactness(picture->arch, &picture->access->opcode, counter) == WM_APPROXIMATE;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- banks */
+/* ------------------------------------------------------------------------------------------------------------ banks */
 
 static uint64_t side_address(const struct picture *picture, const struct wm_phase *phase, enum picture_side side,
                              unsigned lane)
@@ -203,8 +203,8 @@ static uint64_t side_address(const struct picture *picture, const struct wm_phas
     return picture->anatomy->address[phase->request][lane] * phase->scale;
 }
 
-uint64_t picture_word(const struct picture *picture, const struct wm_phase *phase, enum picture_side side, unsigned lane,
-                      unsigned bank)
+uint64_t picture_word(const struct picture *picture, const struct wm_phase *phase, enum picture_side side,
+                      unsigned lane, unsigned bank)
 {
     const struct wm_anatomy *a = picture->anatomy;
     const uint64_t first = side_address(picture, phase, side, lane) / a->bank_bytes;
@@ -245,7 +245,7 @@ unsigned picture_bank_ways(const struct wm_phase *phase, struct picture_cell cel
     return ways;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- titles */
+/* ----------------------------------------------------------------------------------------------------------- titles */
 
 void picture_subject(const struct picture *picture, struct buffer *out)
 {
@@ -276,7 +276,8 @@ void picture_phase_title(const struct picture *picture, const struct wm_phase *p
     if (a->requests > 1)
         buffer_printf(out, "request %u, ", phase->request + 1U);
     if (a->path == WM_PATH_ATOMIC) {
-        buffer_printf(out, "pass %u, %s", phase->first_wavefront + 1U, phase->is_request ? "values out" : "results back");
+        buffer_printf(out, "pass %u, %s", phase->first_wavefront + 1U,
+                      phase->is_request ? "values out" : "results back");
         separator = ", ";
     } else if (phase->wavefronts == 1) {
         buffer_printf(out, "tag wavefront %u", phase->first_wavefront + 1U);

@@ -13,16 +13,16 @@
 #include <string.h>
 
 /* Points, 1/72 inch. A line and a row of banks are as wide as each other: words lie above their banks. */
-#define MARGIN    24.0
-#define LEFT      236.0 /* of the cells */
-#define RIGHT     190.0 /* behind them */
-#define CELL      25.0
-#define ROW       19.0
+#define MARGIN 24.0
+#define LEFT 236.0  /* of the cells */
+#define RIGHT 190.0 /* behind them */
+#define CELL 25.0
+#define ROW 19.0
 #define PNG_SCALE 2.0
-#define COLUMNS   32U /* cells of a line */
+#define COLUMNS 32U /* cells of a line */
 
 #define TITLE_SIZE 15.0
-#define TEXT_SIZE  11.0
+#define TEXT_SIZE 11.0
 #define SMALL_SIZE 9.5
 
 /* Colours that people with any colour vision can tell apart (Okabe and Ito, Color Universal Design, 2008). Each is used for
@@ -52,7 +52,7 @@ struct sheet {
     int used[KINDS]; /* kinds that the legend explains */
 };
 
-/* ---------------------------------------------------------------------------------------------------------------- text */
+/* ------------------------------------------------------------------------------------------------------------- text */
 
 static void set_black(const struct sheet *sheet)
 {
@@ -136,7 +136,7 @@ static void heading(struct sheet *sheet, const char *title, const char *text)
     sheet->y += 2;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- cells */
+/* ------------------------------------------------------------------------------------------------------------ cells */
 
 static void box(struct sheet *sheet, double x, double y, double width, double height, enum kind kind)
 {
@@ -179,7 +179,7 @@ static void lane_box(struct sheet *sheet, double x, double y, double width, enum
     put_fitting(sheet, x + width / 2, y + ROW - 5.5, 0.5, width - 3, TEXT_SIZE, text);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- head */
+/* ------------------------------------------------------------------------------------------------------------- head */
 
 static void add_count(struct sheet *sheet, const char *name, enum wm_counter counter, int ideal)
 {
@@ -239,7 +239,7 @@ static void head(struct sheet *sheet)
     counts_line(sheet);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 /* Lanes that use one of the bytes first .. first + count - 1 of a line. */
 static uint32_t lanes_at(const struct wm_anatomy *a, const struct wm_line *line, unsigned first, unsigned count)
@@ -344,7 +344,8 @@ static void lines(struct sheet *sheet)
     heading(sheet, title,
             a->path == WM_PATH_ATOMIC
                 ? "A number is a lane. Sectors count whole. A pass to the atomic units takes one line of each tag bank."
-                : "A number is a lane. Sectors count whole. The tag stage looks up one line of each tag bank in a wavefront.");
+                : "A number is a lane. Sectors count whole. The tag stage looks up one line of each tag bank in a "
+                  "wavefront.");
     for (unsigned request = 0; request < a->requests; request++) {
         if (a->requests > 1) {
             snprintf(title, sizeof title, "request %u of %u: bytes %u-%u of each lane", request + 1, a->requests,
@@ -361,7 +362,7 @@ static void lines(struct sheet *sheet)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- banks */
+/* ------------------------------------------------------------------------------------------------------------ banks */
 
 typedef struct picture_cell cell_row[PICTURE_BANK_COUNT];
 
@@ -386,7 +387,8 @@ static void bank_top(struct sheet *sheet)
 }
 
 /* The banks from this one on that serve the same lanes as one wide word. */
-static unsigned cells_together(const struct sheet *sheet, const struct wm_phase *phase, const cell_row cells, unsigned bank)
+static unsigned cells_together(const struct sheet *sheet, const struct wm_phase *phase, const cell_row cells,
+                               unsigned bank)
 {
     const struct wm_anatomy *a = sheet->picture->anatomy;
     const unsigned words = a->request_bytes * phase->scale / a->bank_bytes;
@@ -413,7 +415,11 @@ static void pass_row(struct sheet *sheet, const struct wm_phase *phase, const ce
             boxes(sheet, x, sheet->y, bank_width(sheet), end - bank, NOBODY);
         else
             lane_box(sheet, x, sheet->y, (end - bank) * bank_width(sheet),
-                     before[bank] ? EXTRA : ways[bank] > 1 ? CONFLICT : lanes & (lanes - 1) ? TOGETHER : SERVED, lanes);
+                     before[bank]          ? EXTRA
+                     : ways[bank] > 1      ? CONFLICT
+                     : lanes & (lanes - 1) ? TOGETHER
+                                           : SERVED,
+                     lanes);
         bank = end;
     }
     sheet->y += ROW;
@@ -475,19 +481,22 @@ static void shared(struct sheet *sheet)
     const struct wm_anatomy *a = sheet->picture->anatomy;
 
     if (a->path == WM_PATH_COPY) {
-        heading(sheet, "Into shared memory",
-                "A column is a bank, a row a pass, a number a lane. A lane waits for those before it that use its place in "
-                "either memory.");
+        heading(
+            sheet, "Into shared memory",
+            "A column is a bank, a row a pass, a number a lane. A lane waits for those before it that use its place in "
+            "either memory.");
         phases(sheet, PICTURE_SHARED_SIDE);
         heading(sheet, "Out of L1", "The same passes, by where the data comes from.");
         phases(sheet, PICTURE_SOURCE_SIDE);
         return;
     }
-    heading(sheet, "Banks of shared memory",
-            a->words_merge ? "A column is a bank, a row a pass, a number a lane. A bank serves one word in a pass; lanes that want "
-                             "the same word are served together."
-                           : "A column is a bank, a row a pass, a number a lane. An atomic goes lane by lane: two lanes that come "
-                             "to one bank conflict, at one word or not.");
+    heading(
+        sheet, "Banks of shared memory",
+        a->words_merge
+            ? "A column is a bank, a row a pass, a number a lane. A bank serves one word in a pass; lanes that want "
+              "the same word are served together."
+            : "A column is a bank, a row a pass, a number a lane. An atomic goes lane by lane: two lanes that come "
+              "to one bank conflict, at one word or not.");
     phases(sheet, PICTURE_BANKS);
 }
 
@@ -497,8 +506,9 @@ static void data_stage(struct sheet *sheet)
     const int is_load = sheet->picture->access->opcode.operation == WM_LD;
 
     heading(sheet, "Passes of the data stage",
-            a->path == WM_PATH_ATOMIC ? "Each pass to the atomic units by itself: its values out, and results that come back."
-            : !is_load                ? "Tag wavefronts that share data wavefronts, one after the other."
+            a->path == WM_PATH_ATOMIC
+                ? "Each pass to the atomic units by itself: its values out, and results that come back."
+            : !is_load ? "Tag wavefronts that share data wavefronts, one after the other."
             : a->phase_count && a->phase[0].wavefronts ? "Each tag wavefront by itself: its lines miss L1."
                                                        : "All lines at once: they hit L1.");
     phases(sheet, PICTURE_BANKS);
@@ -510,7 +520,8 @@ static void bypass(struct sheet *sheet)
     struct buffer *text = &sheet->text;
 
     lines(sheet);
-    heading(sheet, "Past L1", "What is looked up are pairs of a source line and a row of shared memory; their sectors:");
+    heading(sheet, "Past L1",
+            "What is looked up are pairs of a source line and a row of shared memory; their sectors:");
     for (uint32_t i = 0; i < a->line_count; i++) {
         const struct wm_line *line = &a->line[i];
 
@@ -524,7 +535,7 @@ static void bypass(struct sheet *sheet)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- legend */
+/* ----------------------------------------------------------------------------------------------------------- legend */
 
 static void legend(struct sheet *sheet)
 {
@@ -550,7 +561,7 @@ static void legend(struct sheet *sheet)
     sheet->y += ROW;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- the whole */
+/* -------------------------------------------------------------------------------------------------------- the whole */
 
 static void doubts(struct sheet *sheet)
 {
@@ -558,11 +569,13 @@ static void doubts(struct sheet *sheet)
 
     if (unsure & WM_UNSURE_ORDER)
         heading(sheet, "Order",
-                "Which of a bank's words goes first is not measured; they are shown in the order of lanes. No count depends on "
+                "Which of a bank's words goes first is not measured; they are shown in the order of lanes. No count "
+                "depends on "
                 "it.");
     if (unsure & ~(unsigned)WM_UNSURE_ORDER)
-        heading(sheet, "Not exact", "Some of this depends on what the access does not say; counts marked with ~ are near. The "
-                                    "text of warpmem explain says which part.");
+        heading(sheet, "Not exact",
+                "Some of this depends on what the access does not say; counts marked with ~ are near. The "
+                "text of warpmem explain says which part.");
 }
 
 static void draw(struct sheet *sheet)
@@ -619,8 +632,7 @@ static cairo_surface_t *new_surface(enum picture_format format, double width, do
     switch (format) {
     case PICTURE_SVG: return cairo_svg_surface_create_for_stream(take_bytes, out, width, height);
     case PICTURE_PDF: return cairo_pdf_surface_create_for_stream(take_bytes, out, width, height);
-    default:
-        return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * width), (int)(PNG_SCALE * height));
+    default: return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * width), (int)(PNG_SCALE * height));
     }
 }
 

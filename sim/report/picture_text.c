@@ -16,13 +16,13 @@ struct canvas {
     int has_colour;
 };
 
-/* ------------------------------------------------------------------------------------------------------------- writing */
+/* ---------------------------------------------------------------------------------------------------------- writing */
 
 static void paint_on(const struct canvas *canvas, enum paint paint)
 {
     /* blue and orange are told apart by everybody; what matters is bold too */
-    static const char *const codes[] = {[PLAIN] = "",          [SERVED] = "36",  [SHARED_WORD] = "1;36", [CONFLICT] = "1;33",
-                                        [WASTE] = "33",        [FAINT] = "2",    [TITLE] = "1"};
+    static const char *const codes[] = {[PLAIN] = "",   [SERVED] = "36", [SHARED_WORD] = "1;36", [CONFLICT] = "1;33",
+                                        [WASTE] = "33", [FAINT] = "2",   [TITLE] = "1"};
 
     if (canvas->has_colour && *codes[paint])
         buffer_printf(canvas->out, "\033[%sm", codes[paint]);
@@ -135,7 +135,7 @@ static void sentence(const struct canvas *canvas, enum paint paint, size_t inden
     buffer_putc(canvas->out, '\n');
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- head */
+/* ------------------------------------------------------------------------------------------------------------- head */
 
 static void add_count(struct canvas *canvas, struct flow *flow, const char *name, enum wm_counter counter, int ideal)
 {
@@ -194,7 +194,7 @@ static void head(struct canvas *canvas)
     flow_end(&flow);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- banks */
+/* ------------------------------------------------------------------------------------------------------------ banks */
 
 typedef struct picture_cell cell_row[PICTURE_BANK_COUNT];
 
@@ -245,8 +245,8 @@ static void bank_numbers(const struct canvas *canvas, unsigned first, unsigned e
 }
 
 /* One pass: which lane each bank serves. "+": more lanes are served by the same word. */
-static void pass_row(const struct canvas *canvas, const cell_row cells, const unsigned *ways, unsigned pass, unsigned first,
-                     unsigned end, unsigned columns)
+static void pass_row(const struct canvas *canvas, const cell_row cells, const unsigned *ways, unsigned pass,
+                     unsigned first, unsigned end, unsigned columns)
 {
     buffer_printf(canvas->out, "%3u ", pass + 1);
     for (unsigned bank = first; bank < end; bank++) {
@@ -257,7 +257,10 @@ static void pass_row(const struct canvas *canvas, const cell_row cells, const un
             nothing_in(canvas, columns);
         else
             number_in(canvas, picture_first_lane(lanes), columns,
-                      ways[bank] > 1 ? CONFLICT : is_shared ? SHARED_WORD : SERVED, is_shared ? '+' : ' ');
+                      ways[bank] > 1 ? CONFLICT
+                      : is_shared    ? SHARED_WORD
+                                     : SERVED,
+                      is_shared ? '+' : ' ');
     }
     end_line(canvas);
 }
@@ -312,7 +315,8 @@ static void conflict(struct canvas *canvas, const struct wm_phase *phase, enum p
 
     buffer_clear(text);
     if (last > bank)
-        buffer_printf(text, "banks %u-%u: %u %s:", bank, last, ways, by_lane ? "lanes one after the other" : "words each");
+        buffer_printf(text, "banks %u-%u: %u %s:", bank, last, ways,
+                      by_lane ? "lanes one after the other" : "words each");
     else
         buffer_printf(text, "bank %u: %u %s:", bank, ways, by_lane ? "lanes one after the other" : "words");
     flow.indent = 2;
@@ -392,14 +396,17 @@ static void banks(struct canvas *canvas)
     const struct wm_anatomy *a = canvas->picture->anatomy;
 
     if (a->path == WM_PATH_COPY) {
-        heading(canvas, "Banks:", "a column is a bank, a row a pass, a number a lane. A lane waits for those before it that use "
-                                  "its place in either memory, at one word or not.");
+        heading(canvas, "Banks:",
+                "a column is a bank, a row a pass, a number a lane. A lane waits for those before it that use "
+                "its place in either memory, at one word or not.");
     } else if (!a->words_merge) {
-        heading(canvas, "Banks:", "a column is a bank, a row a pass, a number a lane. An atomic goes lane by lane: two lanes "
-                                  "that come to one bank conflict, at one word or not.");
+        heading(canvas, "Banks:",
+                "a column is a bank, a row a pass, a number a lane. An atomic goes lane by lane: two lanes "
+                "that come to one bank conflict, at one word or not.");
     } else {
-        heading(canvas, "Banks:", "a column is a bank, a row a pass, a number a lane (\"3+\": lane 3 and others that want the "
-                                  "same word). A bank serves one word in a pass: a second word is a conflict.");
+        heading(canvas, "Banks:",
+                "a column is a bank, a row a pass, a number a lane (\"3+\": lane 3 and others that want the "
+                "same word). A bank serves one word in a pass: a second word is a conflict.");
     }
     shared_phases(canvas);
 }
@@ -455,15 +462,18 @@ static const char *data_rule(const struct picture *p)
     const struct wm_anatomy *a = p->anatomy;
 
     if (a->path == WM_PATH_ATOMIC)
-        return "the values of a pass on their way to the atomic units, and the results on their way back; each bank serves "
+        return "the values of a pass on their way to the atomic units, and the results on their way back; each bank "
+               "serves "
                "one word in a pass. Lanes, by pass:";
     if (a->phase_count && picture_has_attempts(a, &a->phase[0]))
-        return "tag wavefronts that share data wavefronts; words narrower than a bank are written in attempts, which are "
+        return "tag wavefronts that share data wavefronts; words narrower than a bank are written in attempts, which "
+               "are "
                "blocked while the drain to L2 reads their banks. Lanes, by attempt:";
     if (p->access->opcode.operation != WM_LD)
         return "tag wavefronts that share data wavefronts; each bank takes one word in a pass. Lanes, by pass:";
     if (a->phase_count && !a->phase[0].wavefronts)
-        return "on an L1 hit the whole warp at once, whatever its lines; each bank serves one word in a pass. Lanes, by pass:";
+        return "on an L1 hit the whole warp at once, whatever its lines; each bank serves one word in a pass. Lanes, "
+               "by pass:";
     return "each tag wavefront by itself; each bank serves one word in a pass. Lanes, by pass:";
 }
 
@@ -476,7 +486,7 @@ static void data_passes(struct canvas *canvas)
         phase_passes(canvas, &a->phase[i]);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 /* Columns of a row of the table. */
 struct layout {
@@ -700,8 +710,8 @@ static void tags(struct canvas *canvas)
     const struct wm_anatomy *a = canvas->picture->anatomy;
     char text[160];
 
-    snprintf(text, sizeof text, "%u banks, which look up one line each in a wavefront. Lines, by their number above:",
-             a->tag_banks);
+    snprintf(text, sizeof text,
+             "%u banks, which look up one line each in a wavefront. Lines, by their number above:", a->tag_banks);
     heading(canvas, "Tag stage:", text);
     for (unsigned request = 0; request < a->requests; request++) {
         if (a->requests > 1)
@@ -728,7 +738,7 @@ static void lines(struct canvas *canvas)
         tags(canvas);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- cp.async.cg */
+/* ------------------------------------------------------------------------------------------------------ cp.async.cg */
 
 static void add_sectors(const struct wm_anatomy *a, uint32_t sectors, struct buffer *out)
 {
@@ -746,7 +756,8 @@ static void bypass(struct canvas *canvas)
     struct buffer *text = &canvas->scratch;
 
     lines(canvas);
-    heading(canvas, "Past L1:", "what is looked up are pairs of a source line and a row of shared memory; their sectors:");
+    heading(canvas,
+            "Past L1:", "what is looked up are pairs of a source line and a row of shared memory; their sectors:");
     for (uint32_t i = 0; i < a->line_count; i++) {
         const struct wm_line *line = &a->line[i];
 
@@ -775,7 +786,7 @@ static void bypass(struct canvas *canvas)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- doubts */
+/* ----------------------------------------------------------------------------------------------------------- doubts */
 
 static void doubts(struct canvas *canvas)
 {
@@ -783,16 +794,18 @@ static void doubts(struct canvas *canvas)
         unsigned bit;
         const char *text;
     } known[] = {
-        {WM_UNSURE_GROUPS, "which tag wavefronts of this store share data wavefronts depends on what the access does not "
-                           "say; one possibility is shown."},
+        {WM_UNSURE_GROUPS,
+         "which tag wavefronts of this store share data wavefronts depends on what the access does not "
+         "say; one possibility is shown."},
         {WM_UNSURE_DATA, "the rule for these data wavefronts is near, not exact."},
         {WM_UNSURE_TAGS, "tag banks depend on where the window of local memory lies; one possibility is shown."},
         {WM_UNSURE_L2, "what is merged on the way to L2 depends on timing."},
     };
 
     if (canvas->picture->anatomy->unsure & WM_UNSURE_ORDER)
-        heading(canvas, "Order:", "which of a bank's words goes first is not measured; they are shown in the order of lanes. No "
-                                  "count depends on it.");
+        heading(canvas, "Order:",
+                "which of a bank's words goes first is not measured; they are shown in the order of lanes. No "
+                "count depends on it.");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (canvas->picture->anatomy->unsure & known[i].bit)
             heading(canvas, "Not exact:", known[i].text);
@@ -827,7 +840,8 @@ void picture_text(const wm_arch *arch, const struct wm_access *access, const str
                   const struct picture_style *style, struct buffer *out)
 {
     struct picture picture;
-    struct canvas canvas = {.picture = &picture, .out = out, .has_colour = style->has_colour, .columns = style->columns};
+    struct canvas canvas = {
+        .picture = &picture, .out = out, .has_colour = style->has_colour, .columns = style->columns};
 
     if (canvas.columns < 80)
         canvas.columns = 80;

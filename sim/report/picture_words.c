@@ -11,7 +11,7 @@ static const char *plural(unsigned n)
     return n == 1 ? "" : "s";
 }
 
-/* -------------------------------------------------------------------------------------------------------- where from */
+/* ------------------------------------------------------------------------------------------------------- where from */
 
 /* The keys that the rule of an access rests on. */
 #define KEYS_MOST 4
@@ -90,8 +90,8 @@ static int find_key(const wm_arch *arch, const char *name, struct wm_arch_key *k
 }
 
 /* The keys of a provenance: "shared.phase_lanes_16 (h200-random)". Returns how many. */
-static unsigned say_keys(const struct picture *p, const char *const *keys, unsigned count, enum wm_provenance provenance,
-                         const char *before, struct buffer *out)
+static unsigned say_keys(const struct picture *p, const char *const *keys, unsigned count,
+                         enum wm_provenance provenance, const char *before, struct buffer *out)
 {
     unsigned said = 0;
 
@@ -171,12 +171,13 @@ static void cycles(const struct picture *p, struct buffer *out)
 
     if (wm_cycles(p->arch, p->access, p->counts, &cycles) != WM_OK || cycles.bound == WM_BOUND_NONE)
         return;
-    buffer_printf(out, " Back to back from 32 warps it takes about %.3g cycle%s of an SM (bound by %s)%s.", cycles.throughput,
-                  cycles.throughput > 0.995 && cycles.throughput < 1.005 ? "" : "s", wm_bound_text(cycles.bound),
+    buffer_printf(out, " Back to back from 32 warps it takes about %.3g cycle%s of an SM (bound by %s)%s.",
+                  cycles.throughput, cycles.throughput > 0.995 && cycles.throughput < 1.005 ? "" : "s",
+                  wm_bound_text(cycles.bound),
                   cycles.exactness == WM_APPROXIMATE ? "; accesses of this kind are often far from that" : "");
 }
 
-/* -------------------------------------------------------------------------------------------------------- shared memory */
+/* ---------------------------------------------------------------------------------------------------- shared memory */
 
 /* "This 16 B load", "This ldmatrix" */
 static void subject(const struct picture *p, struct buffer *out)
@@ -245,10 +246,11 @@ static void phases_in_words(const struct picture *p, struct buffer *out)
     if (opcode->matrices) {
         buffer_printf(out, " Each 8x8 matrix, 8 rows of 16 B, is a phase of its own.");
     } else if (a->merge_distance) {
-        buffer_printf(out,
-                      " Wide loads are served in phases of %u lanes; here every lane shares its address with its partner, "
-                      "lane XOR %u, and so the phases double to %u lanes.",
-                      a->phase_lanes / 2, a->merge_distance, a->phase_lanes);
+        buffer_printf(
+            out,
+            " Wide loads are served in phases of %u lanes; here every lane shares its address with its partner, "
+            "lane XOR %u, and so the phases double to %u lanes.",
+            a->phase_lanes / 2, a->merge_distance, a->phase_lanes);
     } else if (a->phase_lanes < WM_LANES) {
         buffer_printf(out, " Lanes of %u B are served in phases of %u, so that this needs %u pass%s at least.",
                       opcode->width_bytes, a->phase_lanes, a->phase_count, a->phase_count == 1 ? "" : "es");
@@ -275,12 +277,14 @@ static void shared(const struct picture *p, struct buffer *out)
         return;
     phases_in_words(p, out);
     if (!a->words_merge)
-        buffer_printf(out, " A phase of an atomic takes as many passes as lanes come to one of the %u banks, whether their "
-                           "words differ or not",
+        buffer_printf(out,
+                      " A phase of an atomic takes as many passes as lanes come to one of the %u banks, whether their "
+                      "words differ or not",
                       a->banks);
     else
-        buffer_printf(out, " A phase takes as many passes as the most different %u-byte words that lanes want of one of the "
-                           "%u banks",
+        buffer_printf(out,
+                      " A phase takes as many passes as the most different %u-byte words that lanes want of one of the "
+                      "%u banks",
                       a->bank_bytes, a->banks);
     if (c->bank_conflicts) {
         buffer_puts(out, ": ");
@@ -293,7 +297,7 @@ static void shared(const struct picture *p, struct buffer *out)
         buffer_puts(out, " A compare-and-swap goes through its passes twice.");
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- L1 */
+/* --------------------------------------------------------------------------------------------------------------- L1 */
 
 struct bytes {
     unsigned used, fetched;
@@ -338,8 +342,8 @@ static void tag_stage(const struct picture *p, struct buffer *out)
                       a->requests);
     if (least < a->requests)
         least = a->requests;
-    buffer_printf(out, " The tag stage looks up one line in each of %u banks at a time: %u tag wavefront%s", a->tag_banks,
-                  c->tag_wavefronts, plural(c->tag_wavefronts));
+    buffer_printf(out, " The tag stage looks up one line in each of %u banks at a time: %u tag wavefront%s",
+                  a->tag_banks, c->tag_wavefronts, plural(c->tag_wavefronts));
     if (c->tag_wavefronts > least && a->path == WM_PATH_L1)
         buffer_printf(out, ", where lines spread evenly over the banks would need %u", least);
     buffer_puts(out, ".");
@@ -375,14 +379,19 @@ static void atomic(const struct picture *p, struct buffer *out)
     const struct wm_counts *c = p->counts;
 
     sectors(p, out);
-    buffer_printf(out, " An atomic goes to the atomic units in passes, here %u: a pass takes one line in each of %u tag banks, "
-                       "and of it the lanes whose words no earlier lane of that bank waits for, so that lanes at one address "
-                       "go one after the other. The data stage takes %u wavefront%s%s.",
-                  c->tag_wavefronts, p->anatomy->tag_banks, c->lsu_wavefronts, plural(c->lsu_wavefronts),
-                  p->access->opcode.operation == WM_ATOM ? " for the values and the results that come back" : "");
+    buffer_printf(
+        out,
+        " An atomic goes to the atomic units in passes, here %u: a pass takes one line in each of %u tag banks, "
+        "and of it the lanes whose words no earlier lane of that bank waits for, so that lanes at one address "
+        "go one after the other. The data stage takes %u wavefront%s%s.",
+        c->tag_wavefronts, p->anatomy->tag_banks, c->lsu_wavefronts, plural(c->lsu_wavefronts),
+        p->access->opcode.operation == WM_ATOM ? " for the values and the results that come back" : "");
     if (p->access->opcode.space == WM_SHARED_CLUSTER)
-        buffer_printf(out, " From there it goes to the other block's SM instead of L2; %u wavefront%s of the own shared memory come "
-                           "with it.", c->shared_wavefronts, plural(c->shared_wavefronts));
+        buffer_printf(
+            out,
+            " From there it goes to the other block's SM instead of L2; %u wavefront%s of the own shared memory come "
+            "with it.",
+            c->shared_wavefronts, plural(c->shared_wavefronts));
 }
 
 static void copy(const struct picture *p, struct buffer *out)
@@ -397,8 +406,9 @@ static void copy(const struct picture *p, struct buffer *out)
         buffer_printf(out, " where %u would do", c->shared_wavefronts_ideal);
     if (c->bank_conflicts)
         buffer_printf(out, ", %u of them bank conflicts", c->bank_conflicts);
-    buffer_puts(out, ": lanes of one tag wavefront and one phase go together, but a lane waits for those before it that use "
-                     "its place in a row of banks, in L1 or in shared memory.");
+    buffer_puts(out,
+                ": lanes of one tag wavefront and one phase go together, but a lane waits for those before it that use "
+                "its place in a row of banks, in L1 or in shared memory.");
 }
 
 static void past_l1(const struct picture *p, struct buffer *out)
@@ -408,16 +418,21 @@ static void past_l1(const struct picture *p, struct buffer *out)
     subject(p, out);
     buffer_printf(out, " asks for %u sector%s", c->sectors, plural(c->sectors));
     if (c->sectors > c->sectors_ideal)
-        buffer_printf(out, " where %u would hold its bytes: a source line's sector counts once for each sector of shared memory "
-                           "that it goes to", c->sectors_ideal);
+        buffer_printf(
+            out,
+            " where %u would hold its bytes: a source line's sector counts once for each sector of shared memory "
+            "that it goes to",
+            c->sectors_ideal);
     else
         buffer_puts(out, ", as few as can be");
     buffer_puts(out, ".");
-    buffer_printf(out, " It goes past L1, from L2 to shared memory: what is looked up are pairs of a source line and a row of "
-                       "shared memory, here %u, in %u tag wavefront%s; L2 gets %u request%s for %u sector%s. There are no data "
-                       "wavefronts and no bank conflicts.",
-                  c->lines, c->tag_wavefronts, plural(c->tag_wavefronts), c->l2_requests, plural(c->l2_requests),
-                  c->l2_sectors, plural(c->l2_sectors));
+    buffer_printf(
+        out,
+        " It goes past L1, from L2 to shared memory: what is looked up are pairs of a source line and a row of "
+        "shared memory, here %u, in %u tag wavefront%s; L2 gets %u request%s for %u sector%s. There are no data "
+        "wavefronts and no bank conflicts.",
+        c->lines, c->tag_wavefronts, plural(c->tag_wavefronts), c->l2_requests, plural(c->l2_requests), c->l2_sectors,
+        plural(c->l2_sectors));
 }
 
 void picture_words(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
@@ -431,7 +446,8 @@ void picture_words(const wm_arch *arch, const struct wm_access *access, const st
     }
     switch (p.anatomy->path) {
     case WM_PATH_NONE:
-        buffer_printf(out, "No lane is active: the instruction is issued and costs %u shared wavefront%s, and nothing else.",
+        buffer_printf(out,
+                      "No lane is active: the instruction is issued and costs %u shared wavefront%s, and nothing else.",
                       p.anatomy->predicated_off, plural(p.anatomy->predicated_off));
         break;
     case WM_PATH_UNSEEN:
@@ -440,8 +456,9 @@ void picture_words(const wm_arch *arch, const struct wm_access *access, const st
         break;
     case WM_PATH_FILL:
         shared(&p, out);
-        buffer_puts(out, " It reads nothing and makes no request: it fills shared memory with zeros, which costs what a store "
-                         "there does.");
+        buffer_puts(
+            out, " It reads nothing and makes no request: it fills shared memory with zeros, which costs what a store "
+                 "there does.");
         break;
     case WM_PATH_SHARED: shared(&p, out); break;
     case WM_PATH_ATOMIC: atomic(&p, out); break;

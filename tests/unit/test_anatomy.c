@@ -36,13 +36,13 @@ static unsigned bits(uint64_t value)
 }
 
 /* The first thing that does not hold; NULL: all does. */
-#define HOLD(condition) \
-    do { \
-        if (!(condition)) \
-            return #condition; \
+#define HOLD(condition)                                                                                                \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            return #condition;                                                                                         \
     } while (0)
 
-/* ------------------------------------------------------------------------------------------------------------- counts */
+/* ----------------------------------------------------------------------------------------------------------- counts */
 
 static void sum_phases(const struct wm_anatomy *a, struct wm_counts *sum)
 {
@@ -103,7 +103,7 @@ static struct wm_counts sum_up(const struct wm_anatomy *a, const struct wm_acces
     return sum;
 }
 
-/* ----------------------------------------------------------------------------------------------------- lanes and passes */
+/* ------------------------------------------------------------------------------------------------- lanes and passes */
 
 /* Every lane is served once in each request, with atomics in each direction. */
 static const char *check_lanes(const struct wm_anatomy *a)
@@ -179,7 +179,7 @@ static const char *check_copy(const struct wm_access *access, const struct wm_an
     return NULL;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 static const char *check_line(const struct wm_anatomy *a, const struct wm_line *line)
 {
@@ -201,8 +201,8 @@ static const char *check_line(const struct wm_anatomy *a, const struct wm_line *
         unsigned wanted = 0;
 
         for (unsigned lane = 0; lane < WM_LANES; lane++)
-            wanted |= (line->lanes >> lane & 1) &&
-                      line->address + byte - a->address[line->request][lane] < a->request_bytes;
+            wanted |=
+                (line->lanes >> lane & 1) && line->address + byte - a->address[line->request][lane] < a->request_bytes;
         HOLD((line->bytes[byte / 64] >> byte % 64 & 1) == wanted);
         used += wanted;
     }
@@ -234,7 +234,7 @@ static const char *check(const struct wm_access *access, const struct wm_anatomy
     return wrong ? wrong : check_tags(a);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- tests */
+/* ------------------------------------------------------------------------------------------------------------ tests */
 
 /* Of an access that the model calls inexact, the anatomy says so too. */
 static int doubts_agree(const struct wm_counts *counts, const struct wm_anatomy *a)

@@ -143,8 +143,9 @@ static void drawings_are_whole(void **state)
     static const struct {
         enum picture_format format;
         const char *begin, *end;
-    } formats[] = {
-        {PICTURE_SVG, "<?xml ", "</svg>\n"}, {PICTURE_PNG, "\211PNG\r\n\032\n", "IEND\256B`\202"}, {PICTURE_PDF, "%PDF-", "%%EOF\n"}};
+    } formats[] = {{PICTURE_SVG, "<?xml ", "</svg>\n"},
+                   {PICTURE_PNG, "\211PNG\r\n\032\n", "IEND\256B`\202"},
+                   {PICTURE_PDF, "%PDF-", "%%EOF\n"}};
     struct generator g;
     wm_arch *arch = NULL;
 
