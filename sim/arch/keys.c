@@ -22,7 +22,7 @@
         .bytes = sizeof(((struct wm_profile *)0)->field), .effects = what                                              \
     }
 /* A rate or a latency: no counter depends on it. */
-#define TIME(key, field) NUMBER(key, "cycles/100", 0, 1000000, field, WMI_TIME)
+#define TIME(key, field) NUMBER(key, "centicycles", 0, 1000000, field, WMI_TIME)
 /* One key for each access width. */
 #define WIDTH(key, key_unit, low, high, power, field, width, log2_width, what)                                         \
     {                                                                                                                  \

@@ -68,7 +68,7 @@ static struct wm_access access_of(const char *opcode)
 /* Measured values of two counters. */
 static struct measured sectors_and_lines(uint64_t sectors, uint64_t lines)
 {
-    struct measured measured = {{0}, 1u << WM_SECTORS | 1u << WM_LINES};
+    struct measured measured = {.has = 1u << WM_SECTORS | 1u << WM_LINES};
 
     measured.values[WM_SECTORS] = sectors;
     measured.values[WM_LINES] = lines;
