@@ -145,6 +145,8 @@ void shared_consider(struct shared_search *search, const struct bank_layout *lay
     result->tried++;
     if (!shared_evaluate(search, layout, &result->cost, &cost) || !shared_is_less(&cost, &result->cost))
         return;
+    if (search->is_tag_blind && cost.excess == result->cost.excess)
+        return;
     result->is_found = 1;
     result->is_perfect = shared_is_perfect(&cost);
     result->cost = cost;
@@ -398,6 +400,8 @@ static enum wm_status look_for(struct shared_search *search, enum shared_choice 
 
     search->work = SHARED_WORK;
     search->is_loads_only = choice == SHARED_THREADS;
+    /* the smallest padding is wanted; every one of them moves rows off the beginnings of rows of banks */
+    search->is_tag_blind = choice == SHARED_PAD && search->advice->now.excess;
     result->cost = search->advice->now;
     status = find(search, result);
     if (!status && result->is_found)

@@ -73,7 +73,11 @@ void shared_advice_table(const struct shared_advice *advice, struct buffer *out)
 void shared_advice_json(const struct access_kernel *kernel, const struct shared_advice *advice, int *is_first,
                         struct buffer *out);
 
-/* Addresses of an access in shared memory: the destination of a copy. NULL: it has none. *lanes: whose count. */
+/* Whether a is less than b: shared wavefronts first. */
+int shared_is_less(const struct shared_cost *a, const struct shared_cost *b);
+
+/* A lane's address in shared memory, which of a copy is its destination; 0: the access has none. And the lanes whose
+ * addresses count. */
 int shared_address_of(const struct wm_access *access, unsigned lane, uint64_t *address);
 uint32_t shared_lanes_of(const struct wm_access *access);
 

@@ -71,6 +71,8 @@ static enum wm_status consider_all(struct shared_search *search, struct candidat
     for (size_t i = 0; i < candidates->n && !result->is_perfect && search->work; i++) {
         struct bank_layout layout;
 
+        if (search->is_tag_blind && result->cost.excess == 0)
+            break;
         make(search->array, &candidates->list[i], &layout);
         shared_consider(search, &layout, result);
     }
@@ -116,7 +118,7 @@ static enum wm_status find_rows(struct shared_search *search, struct shared_resu
     for (extra[inner] = 1; extra[inner] < period(search); extra[inner]++)
         add_pad(search, extra, &candidates);
     status = consider_all(search, &candidates, result);
-    for (unsigned d = inner; !status && d-- > 1 && !result->is_perfect;) {
+    for (unsigned d = inner; !status && d-- > 1 && result->cost.excess;) {
         memset(extra, 0, sizeof extra);
         for (extra[inner] = 0; extra[inner] < period(search); extra[inner]++) {
             for (extra[d] = 1; extra[d] < period(search); extra[d]++)
@@ -194,6 +196,8 @@ static void add_skips(const struct shared_search *search, uint64_t every, int is
             continue;
         layout_skip(array, every, candidate.skip, is_twice, &layout);
         candidate.bytes = layout.size_bytes;
+        if (candidate.bytes > array->size_bytes + array->size_bytes / 2)
+            continue; /* nobody would */
         candidate.order = candidate.skip;
         add(candidates, &candidate);
     }

@@ -314,24 +314,30 @@ static void add_trade(const struct shared_advice *advice, struct buffer *out)
     const struct shared_result *pad = &advice->results[SHARED_PAD];
     const struct shared_result *swizzle = &advice->results[SHARED_XOR];
     const struct shared_cost *a = &pad->cost, *b = &swizzle->cost;
+    struct buffer text = {0};
 
     if (!pad->is_found || !swizzle->is_found)
         return;
-    if (a->excess != b->excess || a->tags != b->tags) {
-        const int pad_wins = a->excess < b->excess || (a->excess == b->excess && a->tags < b->tags);
+    if (a->excess != b->excess || a->tags != b->tags)
+        buffer_printf(&text, "%d takes fewer wavefronts than %d", shared_is_less(a, b) ? 1 : 2, shared_is_less(a, b) ? 2 : 1);
+    else
+        buffer_puts(&text, "Both take the same wavefronts");
+    buffer_puts(&text, pad->layout.kind == LAYOUT_PAD
+                           ? ". 1 is a change of the declaration alone; with 2 every index to the array has to be written so"
+                           : ". With both, every index to the array has to be written so");
+    if (swizzle->layout.size_bytes == advice->array->size_bytes) {
+        buffer_puts(&text, "; 2 takes no more memory.");
+    } else if (swizzle->layout.size_bytes != pad->layout.size_bytes) {
+        const int is_less = swizzle->layout.size_bytes < pad->layout.size_bytes;
 
-        table_wrapped(pad_wins ? "1 takes fewer wavefronts than 2, and more memory."
-                               : "2 takes fewer wavefronts than 1; every index to the array has to be written so.",
-                      INDENT, INDENT, out);
-    } else if (pad->layout.kind == LAYOUT_PAD) {
-        table_wrapped("Both take the same wavefronts. 1 is a change of the declaration alone; 2 takes no more memory, but "
-                      "every index to the array has to be written so.",
-                      INDENT, INDENT, out);
+        buffer_printf(&text, "; %d takes less memory.", is_less ? 2 : 1);
     } else {
-        table_wrapped("Both take the same wavefronts, and with both every index to the array has to be written so. 2 "
-                      "takes no more memory.",
-                      INDENT, INDENT, out);
+        buffer_puts(&text, "; both take the same memory.");
     }
+    table_wrapped(buffer_text(&text), INDENT, INDENT, out);
+    if (text.failed)
+        out->failed = text.failed;
+    buffer_free(&text);
 }
 
 static int is_any_found(const struct shared_advice *advice)
@@ -360,7 +366,9 @@ static void add_title(const struct shared_advice *advice, struct buffer *out)
     else if (!is_any_found(advice))
         buffer_puts(&text, "nothing better was found");
     else
-        buffer_printf(&text, "%zu different accesses, simulated in each layout", advice->n_accesses);
+        buffer_printf(&text, advice->n_accesses == 1 ? "%zu access, simulated in each layout"
+                                                     : "%zu different accesses, simulated in each layout",
+                      advice->n_accesses);
     buffer_puts(out, "  ");
     table_wrapped(buffer_text(&text), 0, INDENT, out);
     if (text.failed)
@@ -416,6 +424,7 @@ static void put_result(const struct shared_advice *advice, enum shared_choice ch
 
     json_line_number(line, "bytes_after", result->layout.size_bytes);
     json_line_number(line, "perfect", (uint64_t)result->is_perfect);
+    json_line_number(line, "proven", (uint64_t)(result->is_perfect || result->is_proven));
     if (choice != SHARED_THREADS)
         layout_declaration(advice->array, &result->layout, advice->align_bytes, text);
     put_text(line, "declaration", text);
@@ -455,6 +464,8 @@ static void put_line(const struct access_kernel *kernel, const struct shared_adv
     json_line_number(line, "bytes_before", advice->array->size_bytes);
     if (choice != SHARED_CHOICES)
         put_result(advice, choice, line, &text);
+    if (advice->reason)
+        json_line_text(line, "reason", advice->reason);
     json_line_dump(line, is_first, out);
     json_line_free(line);
     if (text.failed)

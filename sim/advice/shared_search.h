@@ -24,6 +24,7 @@ struct shared_search {
     struct touch *touches;
     size_t n;
     uint64_t work; /* left */
+    int is_tag_blind;  /* of two layouts with the same shared wavefronts, the first is taken, whatever their tag wavefronts */
     int is_loads_only; /* a layout says which elements loads take; other accesses stay as they are */
     struct shared_advice *advice;
     /* of the GPU */
@@ -51,7 +52,6 @@ void shared_consider(struct shared_search *search, const struct bank_layout *lay
 void shared_place(const struct shared_search *search, const struct bank_layout *layout, const struct wm_access *access,
                   struct wm_access *out);
 
-int shared_is_less(const struct shared_cost *a, const struct shared_cost *b);
 int shared_is_perfect(const struct shared_cost *cost);
 
 /* The kinds. */

@@ -14,6 +14,7 @@
 
 #include <getopt.h>
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,10 +197,11 @@ static int compile_kernel(const char *text, struct run *run)
 
 static void say_diag(const struct run *run, const struct wm_diag *diag)
 {
-    if (diag->file[0] || !run->options->file)
-        complain_about(diag);
-    else
-        complain("%s: %s", run->options->file, diag->text);
+    struct wm_diag named = *diag;
+
+    if (!named.file[0] && run->options->file)
+        snprintf(named.file, sizeof named.file, "%s", run->options->file);
+    complain_about(&named);
 }
 
 static int is_source(const struct run *run)
@@ -219,7 +221,10 @@ static int suits_input(const struct run *run)
     if (is_source(run))
         wrong = options->expression.first ? options->expression.first : options->pitch ? "--pitch" : NULL;
     if (wrong) {
-        complain("%s: %s is for traces and expressions: a kernel has arrays of its own", options->file, wrong);
+        memset(&diag, 0, sizeof diag);
+        snprintf(diag.file, sizeof diag.file, "%s", options->file);
+        snprintf(diag.text, sizeof diag.text, "%s is for traces and expressions: a kernel has arrays of its own", wrong);
+        complain_about(&diag);
         return 0;
     }
     /* dynamic shared memory may be declared beside a trace */
