@@ -1,6 +1,7 @@
 # Reads what `cuobjdump -sass' prints of the replay's kernels: each has to execute exactly the memory instruction that it is
 # named after, once; and those whose accesses go through L1 have one load with a sign, which brings lines there where that is
-# asked for. Prints a line for each that does not.
+# asked for. Those that take cycles execute it 16 times: eight in flight, and eight one after the other; a compiler that made
+# one of several, or loaded less than is asked for, would be timed for that. Prints a line for each that does not.
 
 function expected_width(bytes) {
     if (bytes == 1) return "\\.[US]8"
@@ -51,7 +52,23 @@ function complain(text) {
     wrong++
 }
 
+# Of a timing kernel; behind the instructions themselves it writes two numbers.
+function finish_timed(    i, k, n, one, is_missing) {
+    kernels++
+    expect(kernel)
+    is_missing = kernel ~ /_cp_/ && arch < 80 || kernel ~ /_stmatrix_/ && arch < 90
+    n = split(mnemonics, one, " ") - 2
+    if (n != (is_missing ? 0 : 16) || one[n + 1] !~ /^STG\.E\.64/ || one[n + 2] !~ /^STG\.E\.64/)
+        complain(n + 2 " memory instructions: " mnemonics)
+    for (k = 1; k <= n; k++) {
+        if (one[k] !~ first) complain("not expected: " one[k])
+        for (i = 1; i <= wanted_count; i++)
+            if (one[k] !~ wanted[i]) complain(one[k] " lacks " wanted[i])
+    }
+}
+
 function finish(    i, is_missing) {
+    if (kernel ~ /^timed_/) finish_timed()
     if (kernel == "" || kernel !~ /^kernel_/) return
     kernels++
     expect(kernel)
@@ -72,7 +89,13 @@ function finish(    i, is_missing) {
 }
 
 /code for sm_/ { finish(); kernel = ""; arch = $0; sub(/.*sm_/, "", arch); arch += 0 }
-/Function :/ { finish(); kernel = $3; count = idle = threads = warming = 0; mnemonics = "" }
+/Function :/ {
+    finish()
+    kernel = $3
+    if (kernel ~ /timed_/) { sub(/^.*timed_/, "timed_", kernel); sub(/14gpu_parameters$/, "", kernel) } # a name of C++
+    count = idle = threads = warming = 0
+    mnemonics = ""
+}
 /^[ \t]*\/\*[0-9a-f]+\*\// {
     text = $0
     sub(/^[ \t]*\/\*[0-9a-f]+\*\/[ \t]*/, "", text)
