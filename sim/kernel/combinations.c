@@ -40,7 +40,8 @@ static uint64_t values_of(struct compile *c, int64_t from, int64_t to, int64_t s
     if (step == 0)
         wmi_c_fail(c, WM_E_RANGE, place, "a step of 0");
     if (step < 0 ? from <= to : from >= to)
-        wmi_c_fail(c, WM_E_RANGE, place, "there is no value from %" PRId64 " to %" PRId64 ", which is not one of them", from, to);
+        wmi_c_fail(c, WM_E_RANGE, place, "there is no value from %" PRId64 " to %" PRId64 ", which is not one of them",
+                   from, to);
     return (distance - 1) / stride + 1;
 }
 
@@ -113,7 +114,8 @@ static struct expr *zero_of(struct compile *c, const struct type *type, struct p
 
 static int is_change(const struct expr *e)
 {
-    return e->kind == E_ASSIGN || e->kind == E_ASSIGN_OP || e->kind == E_STEP || e->kind == E_CALL || e->kind == E_BUILTIN;
+    return e->kind == E_ASSIGN || e->kind == E_ASSIGN_OP || e->kind == E_STEP || e->kind == E_CALL ||
+           e->kind == E_BUILTIN;
 }
 
 static struct stmt *expression(struct compile *c, const char *piece, const struct wm_expression *input)
@@ -157,7 +159,8 @@ struct instance *wmi_x_expressions(struct wmi_run *run, const struct wm_expressi
     struct stmt **end = &kernel->body;
 
     if (input->n_declarations + input->n_lets + input->n_expressions > WMI_MAX_PIECES)
-        wmi_c_fail(c, WM_E_RANGE, (struct place){1, 0, 0}, "more than %u declarations, values and expressions", WMI_MAX_PIECES);
+        wmi_c_fail(c, WM_E_RANGE, (struct place){1, 0, 0}, "more than %u declarations, values and expressions",
+                   WMI_MAX_PIECES);
     run->is_quiet = 1;
     run->combinations = 1;
     run->sweeps = wmi_c_take(c, (input->n_lets + 1) * sizeof *run->sweeps);
@@ -212,8 +215,8 @@ void wmi_x_combinations(struct wmi_run *run)
 
     if (warps > MOST_WARPS)
         wmi_c_fail(c, WM_E_RANGE, (struct place){1, 0, 0},
-                   "%" PRIu64 " combinations of values, of %u warps each: more than %u in all", run->combinations, run->n_warps,
-                   MOST_WARPS);
+                   "%" PRIu64 " combinations of values, of %u warps each: more than %u in all", run->combinations,
+                   run->n_warps, MOST_WARPS);
     if (!c->launch->max_steps)
         run->max_steps = ALL_STEPS / warps > LEAST_STEPS ? ALL_STEPS / warps : LEAST_STEPS;
     run->grid_blocks = run->selected = run->combinations;

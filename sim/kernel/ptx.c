@@ -11,9 +11,9 @@
 #include "compile.h"
 #include "execute.h"
 
-#define MOST_OPERANDS 30u  /* as nvcc allows */
-#define MOST_PARTS 16u     /* of an instruction's name */
-#define MOST_ELEMENTS 4u   /* in braces */
+#define MOST_OPERANDS 30u /* as nvcc allows */
+#define MOST_PARTS 16u    /* of an instruction's name */
+#define MOST_ELEMENTS 4u  /* in braces */
 #define MOST_WORD 128u
 
 /* An operand behind the colons: %0, %1 ... */
@@ -168,7 +168,8 @@ static void run(struct ptx *p, struct expr *e)
     add(p, S_EXPR, e->place)->a = e;
 }
 
-static struct symbol *variable(struct ptx *p, const char *name, const struct type *type, struct place place, struct expr *initial)
+static struct symbol *variable(struct ptx *p, const char *name, const struct type *type, struct place place,
+                               struct expr *initial)
 {
     struct compile *c = p->c;
     struct symbol *symbol = wmi_c_take(c, sizeof *symbol);
@@ -251,7 +252,8 @@ static void check_fit(struct ptx *p, const struct expr *e, const struct operand 
 {
     const struct type *type = type_of_constraint(p, operand->constraint);
 
-    if (!wmi_c_is_scalar(e->type) || wmi_c_is_floating(e->type) != wmi_c_is_floating(type) || e->type->size != type->size)
+    if (!wmi_c_is_scalar(e->type) || wmi_c_is_floating(e->type) != wmi_c_is_floating(type) ||
+        e->type->size != type->size)
         wmi_c_fail(p->c, WM_E_SYNTAX, e->place, "an operand of type %s does not fit the constraint \"%c\" (%s)",
                    wmi_c_type_name(p->c, e->type), operand->constraint, wmi_c_type_name(p->c, type));
 }
@@ -279,11 +281,13 @@ static void operand(struct ptx *p, int is_output)
         length--;
     }
     if ((sign != '\0') != is_output)
-        wmi_c_fail(c, WM_E_SYNTAX, token->place, is_output ? "an output's constraint begins with '=' or '+'"
-                                                          : "an input's constraint has no '=' or '+'");
+        wmi_c_fail(c, WM_E_SYNTAX, token->place,
+                   is_output ? "an output's constraint begins with '=' or '+'"
+                             : "an input's constraint has no '=' or '+'");
     o->constraint = length == 1 ? text[0] : '\0';
     if (!type_of_constraint(p, o->constraint) && (o->constraint != 'n' || is_output))
-        wmi_c_refuse(c, token->place, "the constraint \"%.*s\"", (int)(token->length < 20 ? token->length : 20), token->text);
+        wmi_c_refuse(c, token->place, "the constraint \"%.*s\"", (int)(token->length < 20 ? token->length : 20),
+                     token->text);
     wmi_c_advance(c);
     wmi_c_expect(c, '(', "behind a constraint");
     e = wmi_c_rvalue(c, wmi_c_expression(c));
@@ -351,9 +355,9 @@ static const struct {
     const char *text;
     enum type_kind kind;
 } types[] = {
-    {"b8", K_UCHAR},   {"u8", K_UCHAR},   {"s8", K_SCHAR},  {"b16", K_USHORT}, {"u16", K_USHORT},  {"s16", K_SHORT},
-    {"f16", K_USHORT}, {"b32", K_UINT},   {"u32", K_UINT},  {"s32", K_INT},    {"f16x2", K_UINT},  {"f32", K_FLOAT},
-    {"b64", K_ULONG},  {"u64", K_ULONG},  {"s64", K_LONG},  {"f64", K_DOUBLE}, {"bf16", K_USHORT}, {"bf16x2", K_UINT},
+    {"b8", K_UCHAR},   {"u8", K_UCHAR},  {"s8", K_SCHAR}, {"b16", K_USHORT}, {"u16", K_USHORT},  {"s16", K_SHORT},
+    {"f16", K_USHORT}, {"b32", K_UINT},  {"u32", K_UINT}, {"s32", K_INT},    {"f16x2", K_UINT},  {"f32", K_FLOAT},
+    {"b64", K_ULONG},  {"u64", K_ULONG}, {"s64", K_LONG}, {"f64", K_DOUBLE}, {"bf16", K_USHORT}, {"bf16x2", K_UINT},
 };
 
 /* The type that a part of an instruction's name stands for; NULL: none. */
@@ -395,7 +399,8 @@ static struct expr *thread_number(struct ptx *p, struct place place)
             e->is_lvalue = 1;
             parts[k] = e;
         }
-        number = number ? wmi_c_binary(c, '+', wmi_c_binary(c, '*', number, parts[1], place), parts[0], place) : parts[0];
+        number =
+            number ? wmi_c_binary(c, '+', wmi_c_binary(c, '*', number, parts[1], place), parts[0], place) : parts[0];
     }
     return number;
 }
@@ -448,8 +453,9 @@ static void element(struct ptx *p, struct registers *out)
         out->symbols[out->n] = p->operands[number].symbol;
         out->numbers[out->n] = p->operands[number].number;
     } else if (strcmp(name, "%laneid") == 0) {
-        out->symbols[out->n] = variable(p, "laneid", basic(p, K_UINT), place,
-                                        wmi_c_binary(p->c, '&', thread_number(p, place), wmi_c_integer(p->c, 31, basic(p, K_UINT), place), place));
+        out->symbols[out->n] = variable(
+            p, "laneid", basic(p, K_UINT), place,
+            wmi_c_binary(p->c, '&', thread_number(p, place), wmi_c_integer(p->c, 31, basic(p, K_UINT), place), place));
     } else {
         out->symbols[out->n] = register_named(p, name, place);
     }
@@ -476,12 +482,13 @@ static struct registers registers_at(struct ptx *p)
 
 static _Noreturn void bad_size(struct ptx *p, const struct type *have, const struct type *want, struct place place)
 {
-    wmi_c_fail(p->c, WM_E_SYNTAX, place, "a register of %llu bits where the instruction has %llu", 8 * (unsigned long long)have->size,
-               8 * (unsigned long long)want->size);
+    wmi_c_fail(p->c, WM_E_SYNTAX, place, "a register of %llu bits where the instruction has %llu",
+               8 * (unsigned long long)have->size, 8 * (unsigned long long)want->size);
 }
 
 /* The value of element i for an instruction's type; may_narrow: a wider register gives its low bits. */
-static struct expr *use(struct ptx *p, const struct registers *value, unsigned i, const struct type *type, int may_narrow)
+static struct expr *use(struct ptx *p, const struct registers *value, unsigned i, const struct type *type,
+                        int may_narrow)
 {
     struct expr *e;
 
@@ -511,7 +518,8 @@ static void give(struct ptx *p, const struct registers *value, unsigned i, struc
         wmi_c_fail(p->c, WM_E_SYNTAX, value->place, "a predicate where a register gets a value");
     if (symbol->type->size == e->type->size)
         e = bits_as(p, e, symbol->type);
-    else if (symbol->type->size < e->type->size || !may_widen || !wmi_c_is_integer(e->type) || !wmi_c_is_integer(symbol->type))
+    else if (symbol->type->size < e->type->size || !may_widen || !wmi_c_is_integer(e->type) ||
+             !wmi_c_is_integer(symbol->type))
         bad_size(p, symbol->type, e->type, value->place);
     else
         e = wmi_c_cast(p->c, e, symbol->type, e->place);
@@ -541,7 +549,8 @@ static struct expr *address_of(struct ptx *p, enum wm_space space, int may_be_sh
     if (!value.symbols[0])
         wmi_c_refuse(c, place, "a number as an address");
     e = read_of(p, value.symbols[0], place);
-    if (!wmi_c_is_integer(e->type) || e->type->kind == K_BOOL || e->type->size < 4 || (e->type->size < 8 && space != WM_SHARED && !may_be_short))
+    if (!wmi_c_is_integer(e->type) || e->type->kind == K_BOOL || e->type->size < 4 ||
+        (e->type->size < 8 && space != WM_SHARED && !may_be_short))
         bad_size(p, e->type, wide, place);
     if (e->type->size < 8)
         space = WM_SHARED;
@@ -595,8 +604,8 @@ static int is_part(const struct opcode *opcode, unsigned i, const char *text)
 /* What does not change which sectors are asked for: how much L2 fetches beyond them, what L1 keeps. */
 static int is_hint(const char *part)
 {
-    static const char *const hints[] = {"L2::64B", "L2::128B", "L2::256B", "L1::no_allocate", "L1::evict_normal", "L1::evict_last",
-                                        "L1::evict_first", "L1::evict_unchanged"};
+    static const char *const hints[] = {"L2::64B",          "L2::128B",       "L2::256B",        "L1::no_allocate",
+                                        "L1::evict_normal", "L1::evict_last", "L1::evict_first", "L1::evict_unchanged"};
 
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         if (strcmp(part, hints[i]) == 0)
@@ -619,8 +628,9 @@ static int transfer_part(const char *part, int is_store, struct transfer *out)
         const char *text;
         uint8_t cache;
         int is_store;
-    } caches[] = {{"ca", WM_CACHE_CA, 0}, {"cg", WM_CACHE_CG, 0}, {"cs", WM_CACHE_CS, 0}, {"lu", WM_CACHE_LU, 0}, {"cv", WM_CACHE_CV, 0},
-                  {"nc", WM_CACHE_NC, 0}, {"wb", WM_CACHE_WB, 1}, {"cg", WM_CACHE_CG, 1}, {"cs", WM_CACHE_CS, 1}, {"wt", WM_CACHE_WT, 1}};
+    } caches[] = {{"ca", WM_CACHE_CA, 0}, {"cg", WM_CACHE_CG, 0}, {"cs", WM_CACHE_CS, 0}, {"lu", WM_CACHE_LU, 0},
+                  {"cv", WM_CACHE_CV, 0}, {"nc", WM_CACHE_NC, 0}, {"wb", WM_CACHE_WB, 1}, {"cg", WM_CACHE_CG, 1},
+                  {"cs", WM_CACHE_CS, 1}, {"wt", WM_CACHE_WT, 1}};
 
     for (size_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
         if (strcmp(part, caches[i].text) == 0 && caches[i].is_store == is_store && !out->cache) {
@@ -680,7 +690,8 @@ static const struct type *vector_of(struct ptx *p, const struct type *type, unsi
 static void check_count(struct ptx *p, const struct registers *value, unsigned n)
 {
     if (value->n != n || (n > 1 && !value->is_list))
-        wmi_c_fail(p->c, WM_E_SYNTAX, value->place, "%u register%s where the instruction has %u", value->n, value->n == 1 ? "" : "s", n);
+        wmi_c_fail(p->c, WM_E_SYNTAX, value->place, "%u register%s where the instruction has %u", value->n,
+                   value->n == 1 ? "" : "s", n);
 }
 
 /* n registers in braces, also where n is 1. */
@@ -712,7 +723,8 @@ static void spread(struct ptx *p, const struct registers *value, struct expr *e,
 }
 
 /* The registers as one value. */
-static struct expr *gathered(struct ptx *p, const struct registers *value, const struct type *type, unsigned n, struct place place)
+static struct expr *gathered(struct ptx *p, const struct registers *value, const struct type *type, unsigned n,
+                             struct place place)
 {
     const struct type *all = vector_of(p, type, n);
     struct expr *e;
@@ -754,7 +766,8 @@ static void ptx_store(struct ptx *p, const struct opcode *opcode)
     expect(p, ',');
     from = registers_at(p);
     check_count(p, &from, t.vector);
-    run(p, call(p, B_STORE, flags_of(&t), basic(p, K_VOID), address, gathered(p, &from, t.type, t.vector, opcode->place), NULL, opcode->place));
+    run(p, call(p, B_STORE, flags_of(&t), basic(p, K_VOID), address,
+                gathered(p, &from, t.type, t.vector, opcode->place), NULL, opcode->place));
 }
 
 /* What ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 and stmatrix say; ptxas takes m8n8, x4 and trans in any order. */
@@ -783,7 +796,8 @@ static struct matrix matrix_of(struct ptx *p, const struct opcode *opcode)
         else
             refuse(p, opcode);
     }
-    if (!out.n || !has_shape || !is_part(opcode, 1, "sync") || !is_part(opcode, 2, "aligned") || !is_part(opcode, opcode->n - 1, "b16"))
+    if (!out.n || !has_shape || !is_part(opcode, 1, "sync") || !is_part(opcode, 2, "aligned") ||
+        !is_part(opcode, opcode->n - 1, "b16"))
         refuse(p, opcode);
     return out;
 }
@@ -801,7 +815,8 @@ static void ptx_matrix(struct ptx *p, const struct opcode *opcode)
         check_list(p, &value, n);
         expect(p, ',');
         address = address_of(p, m.space, 1);
-        spread(p, &value, call(p, B_LDMATRIX, shape, vector_of(p, basic(p, K_UINT), n), address, NULL, NULL, opcode->place), n,
+        spread(p, &value,
+               call(p, B_LDMATRIX, shape, vector_of(p, basic(p, K_UINT), n), address, NULL, NULL, opcode->place), n,
                opcode->place);
         return;
     }
@@ -809,8 +824,8 @@ static void ptx_matrix(struct ptx *p, const struct opcode *opcode)
     expect(p, ',');
     value = registers_at(p);
     check_list(p, &value, n);
-    run(p, call(p, B_STMATRIX, shape, basic(p, K_VOID), address, gathered(p, &value, basic(p, K_UINT), n, opcode->place), NULL,
-                opcode->place));
+    run(p, call(p, B_STMATRIX, shape, basic(p, K_VOID), address,
+                gathered(p, &value, basic(p, K_UINT), n, opcode->place), NULL, opcode->place));
 }
 
 static uint64_t constant_of(struct ptx *p, const struct registers *value, const char *what)
@@ -833,14 +848,16 @@ static void ptx_copy(struct ptx *p, const struct opcode *opcode)
     uint64_t bytes;
 
     if (strcmp(opcode->text, "cp.async.commit_group") == 0 || strcmp(opcode->text, "cp.async.wait_all") == 0) {
-        run(p, call(p, is_part(opcode, 2, "wait_all") ? B_WAIT : B_COMMIT, 0, basic(p, K_VOID), NULL, NULL, NULL, opcode->place));
+        run(p, call(p, is_part(opcode, 2, "wait_all") ? B_WAIT : B_COMMIT, 0, basic(p, K_VOID), NULL, NULL, NULL,
+                    opcode->place));
         return;
     }
     if (strcmp(opcode->text, "cp.async.wait_group") == 0) {
         const struct registers groups = registers_at(p);
 
         constant_of(p, &groups, "the number of groups");
-        run(p, call(p, B_WAIT, 0, basic(p, K_VOID), use(p, &groups, 0, basic(p, K_UINT), 0), NULL, NULL, opcode->place));
+        run(p,
+            call(p, B_WAIT, 0, basic(p, K_VOID), use(p, &groups, 0, basic(p, K_UINT), 0), NULL, NULL, opcode->place));
         return;
     }
     if (!is_part(opcode, 1, "async") || (!is_cg && !is_part(opcode, 2, "ca")) ||
@@ -972,7 +989,8 @@ static void ptx_declare(struct ptx *p)
         struct ptx_register *r = wmi_c_take(p->c, sizeof *r);
         const struct place at = here(p);
 
-        if (!word(p, 0, text) || (text[0] >= '0' && text[0] <= '9') || (text[0] == '%' && text[1] >= '0' && text[1] <= '9'))
+        if (!word(p, 0, text) || (text[0] >= '0' && text[0] <= '9') ||
+            (text[0] == '%' && text[1] >= '0' && text[1] <= '9'))
             unexpected(p, "the name of a register");
         if (look(p) == '<')
             wmi_c_refuse(p->c, at, "a range of PTX registers");
@@ -989,8 +1007,9 @@ static void instruction(struct ptx *p)
     static const struct {
         const char *text;
         void (*read)(struct ptx *p, const struct opcode *opcode);
-    } known[] = {{"ld", ptx_load},   {"st", ptx_store},   {"ldmatrix", ptx_matrix}, {"stmatrix", ptx_matrix}, {"cp", ptx_copy},
-                 {"cvta", ptx_cvta}, {"mov", ptx_move},   {"cvt", ptx_move},        {"setp", ptx_compare}};
+    } known[] = {{"ld", ptx_load},         {"st", ptx_store}, {"ldmatrix", ptx_matrix},
+                 {"stmatrix", ptx_matrix}, {"cp", ptx_copy},  {"cvta", ptx_cvta},
+                 {"mov", ptx_move},        {"cvt", ptx_move}, {"setp", ptx_compare}};
     char copy[MOST_WORD];
     struct opcode opcode;
 
@@ -1104,7 +1123,8 @@ static void read_text(struct ptx *p)
     for (; wmi_c_now(c)->kind == T_STRING; wmi_c_advance(c)) {
         const struct token *token = wmi_c_now(c);
         const struct place before = c->tokens.list[c->at - 1].place;
-        const int is_macro = before.file == token->place.file && before.line == token->place.line && before.column == token->place.column;
+        const int is_macro = before.file == token->place.file && before.line == token->place.line &&
+                             before.column == token->place.column;
 
         for (size_t i = 0; i < token->length;) {
             struct place place = token->place;
@@ -1144,7 +1164,9 @@ struct stmt *wmi_c_asm(struct compile *c)
         const struct operand *o = &p->operands[i];
 
         if (o->target)
-            assign(p, o->target, wmi_c_cast(c, read_of(p, o->symbol, block->place), o->target->type->plain, block->place), block->place);
+            assign(p, o->target,
+                   wmi_c_cast(c, read_of(p, o->symbol, block->place), o->target->type->plain, block->place),
+                   block->place);
     }
     return block;
 }
