@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An open hash table of everything that has to be found again: kernels, instructions, accesses to shared memory. Which of
- * these a slot holds shows in what is not NULL. */
+/* An open hash table of everything that has to be found again: kernels, instructions, accesses to shared memory. Which
+ * of these a slot holds shows in what is not NULL. */
 struct slot {
     uint64_t hash;
     struct access_kernel *kernel; /* NULL: the slot is free */
@@ -24,7 +24,7 @@ struct accesses_index {
     size_t n_strings;
 };
 
-/* ------------------------------------------------------------------------------------------------------------ hashing */
+/* ---------------------------------------------------------------------------------------------------------- hashing */
 
 /* FNV-1a. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t n)
@@ -80,7 +80,7 @@ static uint64_t hash_pattern(uint64_t hash, const struct wm_access *access)
     return hash;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- lists */
+/* ------------------------------------------------------------------------------------------------------------ lists */
 
 /* Makes room for one more in a list. 0: out of memory. */
 static int grow(void *list, size_t n, size_t *size, size_t element_bytes)
@@ -174,7 +174,7 @@ static struct slot *next_slot(const struct accesses_index *index, struct slot *s
     return slot + 1 == index->slots + index->size ? index->slots : slot + 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ kernels */
+/* ---------------------------------------------------------------------------------------------------------- kernels */
 
 static size_t name_length(const struct accesses_index *index, const char *name)
 {
@@ -190,8 +190,7 @@ static int is_same_kernel(const struct accesses_index *index, const struct acces
 
 static struct access_kernel *new_kernel(struct accesses *accesses, const struct wm_kernel *from)
 {
-    struct access_kernel **more =
-        realloc(accesses->kernels, (accesses->n_kernels + 1) * sizeof *accesses->kernels);
+    struct access_kernel **more = realloc(accesses->kernels, (accesses->n_kernels + 1) * sizeof *accesses->kernels);
     struct access_kernel *kernel = calloc(1, sizeof *kernel);
     const char *source = from->source ? intern(accesses->index, from->source) : NULL;
 
@@ -235,7 +234,7 @@ static struct access_kernel *find_kernel(struct accesses *accesses, const struct
     return kernel;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- sites */
+/* ------------------------------------------------------------------------------------------------------------ sites */
 
 static int is_same_file(const char *a, const char *b)
 {
@@ -294,7 +293,7 @@ static struct access_site *find_site(struct accesses *accesses, struct access_ke
     return site;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- accesses */
+/* --------------------------------------------------------------------------------------------------------- accesses */
 
 static int is_merged(const struct wm_access *access)
 {
@@ -349,7 +348,8 @@ enum wm_status accesses_add(struct accesses *accesses, const struct wm_access *a
     site = kernel ? find_site(accesses, kernel, access, &hash) : NULL;
     if (!site)
         return WM_E_MEMORY;
-    if (access->count > (uint64_t)INT64_MAX - site->executed || access->count > (uint64_t)INT64_MAX - accesses->left_out)
+    if (access->count > (uint64_t)INT64_MAX - site->executed ||
+        access->count > (uint64_t)INT64_MAX - accesses->left_out)
         return WM_E_RANGE;
     site->executed += access->count;
     if (!is_merged(access)) {

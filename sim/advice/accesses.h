@@ -1,4 +1,4 @@
-/* The accesses that a command looks for changes in, held in memory: by kernel, and by the instruction that makes them. */
+/* The accesses that a command looks for changes in, held in memory by kernel, and by instruction. */
 #ifndef ACCESSES_H
 #define ACCESSES_H
 
@@ -15,10 +15,11 @@ struct access_site {
     uint32_t line;
     uint64_t pc;
     struct wm_opcode opcode;
-    struct wm_access *accesses; /* of shared memory: distinct ones (mask, addresses), count is the sum over those that are
-                                   equal, block and warp are the first's; of other memory and of copies: each, in the order
-                                   of execution. kernel and file live as long as the collection */
-    size_t n;                   /* at least 1 */
+    /* Of shared memory: distinct ones (mask, addresses); count is the sum over those that are equal, block and warp are
+     * the first's. Of other memory and of copies: each, in the order of execution. kernel and file live as long as the
+     * collection. */
+    struct wm_access *accesses;
+    size_t n;      /* at least 1 */
     size_t size;
     uint64_t executed; /* sum of counts, of what was left out too */
     uint64_t left_out; /* executions that are not among `accesses', for the limits above */
@@ -40,7 +41,8 @@ struct accesses {
     struct accesses_index *index;
 };
 
-/* is_one_kernel: names and block sizes of kernels make no difference; of a name, what stands before '(' is kept. WM_E_MEMORY */
+/* is_one_kernel: names and block sizes of kernels make no difference; of a name, what stands before '(' is kept.
+ * WM_E_MEMORY */
 enum wm_status accesses_new(int is_one_kernel, struct accesses **out);
 
 /* A copy of *access. WM_E_MEMORY; WM_E_RANGE: an instruction's sum of counts above 2^63 - 1, or

@@ -76,7 +76,7 @@ uint64_t layout_offset(const struct bank_layout *layout, uint64_t offset)
     return moved + offset;
 }
 
-/* --------------------------------------------------------------------------------------------------------- making them */
+/* ------------------------------------------------------------------------------------------------------ making them */
 
 void layout_as_is(const struct wm_array *array, struct bank_layout *out)
 {
@@ -124,7 +124,8 @@ void layout_skip(const struct wm_array *array, uint64_t every, uint64_t skip, in
     out->extent[0] = out->size_bytes / bytes;
 }
 
-/* Which bits change, and the layout's size: up to the last byte that any element has. Elements that are no power of two do not come here. */
+/* Which bits change, and the layout's size: up to the last byte that any element has. Elements that are no power of two
+ * do not come here. */
 static void find_size(const struct wm_array *array, struct bank_layout *out)
 {
     out->changed = 0;
@@ -220,7 +221,7 @@ void layout_finish_xor(const struct wm_array *array, struct bank_layout *out)
     find_size(array, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ as text */
+/* ---------------------------------------------------------------------------------------------------------- as text */
 
 static const char *const index_names[WM_DIMENSIONS][WM_DIMENSIONS] = {
     {"i"}, {"row", "col"}, {"k", "row", "col"}, {"l", "k", "row", "col"}};
@@ -253,8 +254,8 @@ void layout_declaration(const struct wm_array *array, const struct bank_layout *
     buffer_puts(out, ";");
 }
 
-/* Where the bits of a dimension lie in an element's index: from `low' on, `bits' many. Only where all dimensions but the
- * outermost are powers of two. */
+/* Where the bits of a dimension lie in an element's index: from `low' on, `bits' many. Only where all dimensions but
+ * the outermost are powers of two. */
 static int find_bits(const struct wm_array *array, unsigned low[WM_DIMENSIONS], unsigned bits[WM_DIMENSIONS])
 {
     unsigned at = 0;
@@ -269,8 +270,8 @@ static int find_bits(const struct wm_array *array, unsigned low[WM_DIMENSIONS], 
     return 1;
 }
 
-/* Some bits of a variable, moved: (name >> shift) & mask, in the order that masks the least. targets: where the bits go;
- * they come from `shift' bits higher up. all: the bits that the variable can have. */
+/* Some bits of a variable, moved: (name >> shift) & mask, in the order that masks the least. targets: where the bits
+ * go; they come from `shift' bits higher up. all: the bits that the variable can have. */
 static void bits_term(const char *name, int shift, uint32_t targets, uint32_t all, struct buffer *out)
 {
     const uint32_t sources = shift >= 0 ? targets << shift : targets >> -shift;
@@ -296,8 +297,9 @@ static uint32_t ones(unsigned n)
 }
 
 /* What is XORed into dimension `to' from dimension `from', diagonal by diagonal; its text begins at `begin'. */
-static void add_terms(const struct bank_layout *layout, unsigned element_bits, const unsigned low[], const unsigned bits[],
-                      unsigned to, unsigned from, const char *name, size_t begin, struct buffer *out)
+static void add_terms(const struct bank_layout *layout, unsigned element_bits, const unsigned low[],
+                      const unsigned bits[], unsigned to, unsigned from, const char *name, size_t begin,
+                      struct buffer *out)
 {
     const int reach = (int)layout->bits;
 
@@ -316,8 +318,8 @@ static void add_terms(const struct bank_layout *layout, unsigned element_bits, c
     }
 }
 
-/* Whether every bit of an index goes to bits that a dimension has: the outermost, where its extent is no power of two, must
- * stay as it is. */
+/* Whether every bit of an index goes to bits that a dimension has: the outermost, where its extent is no power of two,
+ * must stay as it is. */
 static int has_dimensions(const struct wm_array *array, const struct bank_layout *layout, unsigned low[WM_DIMENSIONS],
                           unsigned bits[WM_DIMENSIONS])
 {
@@ -375,7 +377,10 @@ static void whole_index(const struct wm_array *array, const struct bank_layout *
     if (array->dimensions == 1 || is_flat(array, layout))
         buffer_printf(out, "%s[", array->name);
     else
-        buffer_printf(out, "(&%s[0]%s)[", array->name, array->dimensions == 2 ? "[0]" : array->dimensions == 3 ? "[0][0]" : "[0][0][0]");
+        buffer_printf(out, "(&%s[0]%s)[", array->name,
+                      array->dimensions == 2   ? "[0]"
+                      : array->dimensions == 3 ? "[0][0]"
+                                               : "[0][0][0]");
     if (kept) {
         bits_term("i", 0, kept, all, out);
         separator = " ^ ";
@@ -480,9 +485,10 @@ struct swizzle {
     unsigned b, m, s;
 };
 
-/* Diagonals as runs of adjacent bits, each a Swizzle<B,M,S>, which can be applied one after the other where no bit that is
- * changed is looked at. Returns how many; 0: it cannot be said so. */
-static unsigned find_swizzles(const struct bank_layout *layout, unsigned element_bits, struct swizzle out[MOST_SWIZZLES])
+/* Diagonals as runs of adjacent bits, each a Swizzle<B,M,S>, which can be applied one after the other where no bit that
+ * is changed is looked at. Returns how many; 0: it cannot be said so. */
+static unsigned find_swizzles(const struct bank_layout *layout, unsigned element_bits,
+                              struct swizzle out[MOST_SWIZZLES])
 {
     uint32_t targets = 0, sources = 0;
     unsigned n = 0;
@@ -535,7 +541,10 @@ void layout_cute(const struct wm_array *array, const struct bank_layout *layout,
             buffer_putc(out, '(');
         }
         cute_layout(array, layout, out);
-        buffer_puts(out, array->dimensions == 1 ? "(i" : array->dimensions == 2 ? "(row, col" : array->dimensions == 3 ? "(k, row, col" : "(l, k, row, col");
+        buffer_puts(out, array->dimensions == 1   ? "(i"
+                         : array->dimensions == 2 ? "(row, col"
+                         : array->dimensions == 3 ? "(k, row, col"
+                                                  : "(l, k, row, col");
         for (unsigned i = 0; i <= n; i++)
             buffer_putc(out, ')');
     }

@@ -33,7 +33,8 @@ struct bank_layout {
     uint32_t column[LAYOUT_MOST_BITS];
     uint32_t changed; /* bits that become something else than themselves; layout_finish_xor() sets it */
 
-    /* LAYOUT_XOR if is_swizzle; LAYOUT_ROW_XOR, where s counts from the row's lowest bit: CuTe's Swizzle<B,M,S>, of elements */
+    /* LAYOUT_XOR if is_swizzle; LAYOUT_ROW_XOR, where s counts from the row's lowest bit: CuTe's Swizzle<B,M,S>, of
+     * elements */
     int is_swizzle;
     unsigned b, m, s;
     uint64_t row_bytes, element_bytes; /* LAYOUT_ROW_XOR */
@@ -59,7 +60,7 @@ unsigned layout_index_bits(const struct wm_array *array);
 int layout_is_power(uint64_t value);
 unsigned layout_log2(uint64_t value);
 
-/* ------------------------------------------------------------------------------------------------------------ as text */
+/* ---------------------------------------------------------------------------------------------------------- as text */
 
 /* "__shared__ __align__(16) half tile[64][72];" */
 void layout_declaration(const struct wm_array *array, const struct bank_layout *layout, unsigned align_bytes,

@@ -1,4 +1,5 @@
-/* Layouts of an array in shared memory: the accesses that touch it, what they cost under a layout, what no layout saves. */
+/* Layouts of an array in shared memory: the accesses that touch it, what they cost under a layout, what no layout
+ * saves. */
 #include "config.h"
 
 #include "shared_advice.h"
@@ -70,7 +71,7 @@ void shared_rewrite(const struct wm_array *array, const struct bank_layout *layo
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- cost */
+/* ------------------------------------------------------------------------------------------------------------- cost */
 
 int shared_is_less(const struct shared_cost *a, const struct shared_cost *b)
 {
@@ -153,7 +154,7 @@ void shared_consider(struct shared_search *search, const struct bank_layout *lay
     result->layout = *layout;
 }
 
-/* -------------------------------------------------------------------------------------------------- what no layout saves */
+/* --------------------------------------------------------------------------------------------- what no layout saves */
 
 /* Shared wavefronts of a copy whose destination stands in no lane's way: what its source needs. */
 static enum wm_status source_passes(const wm_arch *arch, const struct wm_access *access, uint32_t *passes)
@@ -208,7 +209,7 @@ static enum wm_status find_floor(const wm_arch *arch, struct touch *touch, struc
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- gathering */
+/* -------------------------------------------------------------------------------------------------------- gathering */
 
 static int is_same_text(const char *a, const char *b)
 {
@@ -337,7 +338,7 @@ static enum wm_status gather(struct shared_search *search, const struct access_k
     return WM_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 static void read_key(const struct wm_arch_key *key, struct shared_search *search)
 {

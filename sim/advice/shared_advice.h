@@ -1,5 +1,5 @@
-/* Layouts of an array in shared memory under which all the accesses that touch it, together, take the fewest wavefronts.
- * docs/fix.md says how they are looked for. */
+/* Layouts of an array in shared memory under which all the accesses that touch it, together, take the fewest
+ * wavefronts. docs/fix.md says how they are looked for. */
 #ifndef SHARED_ADVICE_H
 #define SHARED_ADVICE_H
 
@@ -26,19 +26,19 @@ struct shared_line {
     uint32_t line;
     uint64_t pc;
     struct wm_opcode opcode;
-    int is_past_l1;     /* cp.async.cg: it has no shared wavefronts; what is counted are tag wavefronts */
-    int is_held_up;     /* cp.async.ca: the source needs more passes than any destination */
+    int is_past_l1; /* cp.async.cg: it has no shared wavefronts; what is counted are tag wavefronts */
+    int is_held_up; /* cp.async.ca: the source needs more passes than any destination */
     uint64_t executed;
     uint64_t now;
-    uint64_t floor;     /* what no layout at all can be below */
+    uint64_t floor; /* what no layout at all can be below */
     uint64_t after[SHARED_CHOICES];
 };
 
 /* What was found of one kind. */
 struct shared_result {
-    int is_found;   /* something better than what there is */
-    int is_perfect; /* every access at its floor */
-    int is_proven;  /* nothing of the kind is better: all was looked at */
+    int is_found;        /* something better than what there is */
+    int is_perfect;      /* every access at its floor */
+    int is_proven;       /* nothing of the kind is better: all was looked at */
     const char *why_not; /* why nothing of the kind was looked at, or NULL */
     size_t tried;
     struct shared_cost cost;
@@ -62,8 +62,8 @@ struct shared_options {
     int allow_thread_map;
 };
 
-/* Looks at the accesses of a kernel that touch an array. WM_E_MEMORY; WM_E_RANGE: more than 2^56 executions; or a status of
- * wm_model(). *out is freed by shared_advice_free(), in every case. */
+/* Looks at the accesses of a kernel that touch an array. WM_E_MEMORY; WM_E_RANGE: more than 2^56 executions; or a
+ * status of wm_model(). *out is freed by shared_advice_free(), in every case. */
 enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kernel *kernel, const struct wm_array *array,
                                   const struct shared_options *options, struct shared_advice *out);
 void shared_advice_free(struct shared_advice *advice);

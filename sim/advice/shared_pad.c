@@ -130,7 +130,7 @@ static enum wm_status find_rows(struct shared_search *search, struct shared_resu
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------------- one dimension */
+/* ---------------------------------------------------------------------------------------------------- one dimension */
 
 struct guesses {
     uint64_t every[MOST_GUESSES];

@@ -1,8 +1,8 @@
 /*
- * Why no placement whatever of an array's elements can be free of conflicts, where that can be shown: sets of lanes that are
- * served together and fill all banks must have one element in each. Two such sets that differ by one element each put these
- * two into the same bank, whatever the placement; and so on with elements that share a bank already. If some access asks for
- * two elements at once that share a bank, there is no such placement.
+ * Why no placement whatever of an array's elements can be free of conflicts, where that can be shown: sets of lanes
+ * that are served together and fill all banks must have one element in each. Two such sets that differ by one element
+ * each put these two into the same bank, whatever the placement; and so on with elements that share a bank already. If
+ * some access asks for two elements at once that share a bank, there is no such placement.
  */
 #include "config.h"
 
@@ -17,9 +17,9 @@
 struct proof {
     const struct shared_search *search;
     const struct xor_problem *problem;
-    unsigned shift;      /* log2 of the words that lie together: a lane's */
-    unsigned slots;      /* places for them in a row of banks */
-    uint32_t *parent;    /* of each: one that shares its bank */
+    unsigned shift;   /* log2 of the words that lie together: a lane's */
+    unsigned slots;   /* places for them in a row of banks */
+    uint32_t *parent; /* of each: one that shares its bank */
     size_t n;
     const struct xor_phase **full;
     size_t n_full;
@@ -116,8 +116,9 @@ static void say_reason(const struct proof *proof, uint32_t a, uint32_t b)
     const uint64_t bytes = (uint64_t)search->bank_bytes << proof->shift;
     struct buffer text = {0};
 
-    buffer_puts(&text, "No placement of the elements whatever is free of conflicts: the accesses that fill all banks leave "
-                       "only one bank for both ");
+    buffer_puts(&text,
+                "No placement of the elements whatever is free of conflicts: the accesses that fill all banks leave "
+                "only one bank for both ");
     layout_element(search->array, a * bytes, &text);
     buffer_puts(&text, " and ");
     layout_element(search->array, b * bytes, &text);

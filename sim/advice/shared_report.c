@@ -18,7 +18,8 @@ struct widths {
     size_t opcode;
 };
 
-/* Statically allocated shared memory ends there: CUDA C++ Programming Guide, "Shared Memory" of each compute capability. */
+/* Statically allocated shared memory ends there: CUDA C++ Programming Guide, "Shared Memory" of each compute
+ * capability. */
 #define MOST_STATIC_BYTES (UINT64_C(48) << 10)
 
 static const char *const column_names[SHARED_CHOICES] = {"padded", "XORed", "other map"};
@@ -36,7 +37,7 @@ static void say_place(const struct shared_line *line, struct buffer *out)
         report_pc(line->pc, out);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 static void find_widths(const struct shared_advice *advice, struct widths *out)
 {
@@ -127,10 +128,11 @@ static void add_lines(const struct shared_advice *advice, struct buffer *out)
                       "wavefronts, which depend on how many rows of 128 bytes its destination lies in",
                       INDENT, INDENT, out);
     if (has_held_up)
-        table_wrapped("the ideal of cp.async.ca is what its source needs, whatever the destination", INDENT, INDENT, out);
+        table_wrapped("the ideal of cp.async.ca is what its source needs, whatever the destination", INDENT, INDENT,
+                      out);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 static void say_extents(const struct wm_array *array, struct buffer *out)
 {
@@ -271,7 +273,8 @@ static void add_paste(const struct shared_advice *advice, enum shared_choice cho
     buffer_free(&cute);
 }
 
-static void add_answer(const struct shared_advice *advice, enum shared_choice choice, unsigned number, struct buffer *out)
+static void add_answer(const struct shared_advice *advice, enum shared_choice choice, unsigned number,
+                       struct buffer *out)
 {
     struct buffer text = {0};
 
@@ -295,8 +298,9 @@ static void add_nothing(const struct shared_advice *advice, enum shared_choice c
     if (result->why_not)
         buffer_printf(&text, "no %s: %s", names[choice], result->why_not);
     else if (choice == SHARED_XOR && result->is_proven)
-        buffer_puts(&text, "no swizzle: no XOR of index bits, and no other linear map of them, is better than the array "
-                           "as it is; all were searched");
+        buffer_puts(&text,
+                    "no swizzle: no XOR of index bits, and no other linear map of them, is better than the array "
+                    "as it is; all were searched");
     else if (choice == SHARED_XOR)
         buffer_printf(&text, "no swizzle: none of those looked at is better than the array as it is");
     else
@@ -319,12 +323,14 @@ static void add_trade(const struct shared_advice *advice, struct buffer *out)
     if (!pad->is_found || !swizzle->is_found)
         return;
     if (a->excess != b->excess || a->tags != b->tags)
-        buffer_printf(&text, "%d takes fewer wavefronts than %d", shared_is_less(a, b) ? 1 : 2, shared_is_less(a, b) ? 2 : 1);
+        buffer_printf(&text, "%d takes fewer wavefronts than %d", shared_is_less(a, b) ? 1 : 2,
+                      shared_is_less(a, b) ? 2 : 1);
     else
         buffer_puts(&text, "Both take the same wavefronts");
-    buffer_puts(&text, pad->layout.kind == LAYOUT_PAD
-                           ? ". 1 is a change of the declaration alone; with 2 every index to the array has to be written so"
-                           : ". With both, every index to the array has to be written so");
+    buffer_puts(&text,
+                pad->layout.kind == LAYOUT_PAD
+                    ? ". 1 is a change of the declaration alone; with 2 every index to the array has to be written so"
+                    : ". With both, every index to the array has to be written so");
     if (swizzle->layout.size_bytes == advice->array->size_bytes) {
         buffer_puts(&text, "; 2 takes no more memory.");
     } else if (swizzle->layout.size_bytes != pad->layout.size_bytes) {
@@ -366,8 +372,9 @@ static void add_title(const struct shared_advice *advice, struct buffer *out)
     else if (!is_any_found(advice))
         buffer_puts(&text, "nothing better was found");
     else
-        buffer_printf(&text, advice->n_accesses == 1 ? "%zu access, simulated in each layout"
-                                                     : "%zu different accesses, simulated in each layout",
+        buffer_printf(&text,
+                      advice->n_accesses == 1 ? "%zu access, simulated in each layout"
+                                              : "%zu different accesses, simulated in each layout",
                       advice->n_accesses);
     buffer_puts(out, "  ");
     table_wrapped(buffer_text(&text), 0, INDENT, out);
@@ -400,7 +407,7 @@ void shared_advice_table(const struct shared_advice *advice, struct buffer *out)
     add_trade(advice, out);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------ JSON */
+/* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static void put_text(struct json_line *line, const char *name, struct buffer *text)
 {

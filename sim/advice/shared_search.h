@@ -12,8 +12,8 @@
 /* A distinct access that touches the array. */
 struct touch {
     const struct wm_access *access;
-    size_t line;        /* number of its struct shared_line */
-    uint32_t floor;     /* shared wavefronts, or of a copy past L1 tag wavefronts */
+    size_t line;    /* number of its struct shared_line */
+    uint32_t floor; /* shared wavefronts, or of a copy past L1 tag wavefronts */
     uint32_t now;
     int is_past_l1;
 };
@@ -24,13 +24,13 @@ struct shared_search {
     struct touch *touches;
     size_t n;
     uint64_t work; /* left */
-    int is_tag_blind;  /* of two layouts with the same shared wavefronts, the first is taken, whatever their tag wavefronts */
+    int is_tag_blind; /* of layouts with the same shared wavefronts the first is taken, whatever their tag wavefronts */
     int is_loads_only; /* a layout says which elements loads take; other accesses stay as they are */
     struct shared_advice *advice;
     /* of the GPU */
     unsigned row_bytes; /* of all banks */
     unsigned bank_bytes;
-    unsigned phase_lanes[6]; /* by log2 of the width */
+    unsigned phase_lanes[6];      /* by log2 of the width */
     unsigned load_phase_lanes[2]; /* ldmatrix, stmatrix */
     unsigned cas_passes;
     int atomic_merge;
@@ -41,8 +41,8 @@ struct shared_search {
     int is_across;    /* a lane's bytes lie in two rows */
 };
 
-/* What a layout costs, as the model has it. 0: no more than `limit' in excess, or the hardware refuses an access. In *out
- * what was found so far. */
+/* What a layout costs, as the model has it. 0: no more than `limit' in excess, or the hardware refuses an access. In
+ * *out what was found so far. */
 int shared_evaluate(struct shared_search *search, const struct bank_layout *layout, const struct shared_cost *limit,
                     struct shared_cost *out);
 /* Takes a layout if it is better than what the result holds. */

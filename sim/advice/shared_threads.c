@@ -1,7 +1,7 @@
 /*
- * Which thread loads which element. The array stays as it is, and so do all stores; a thread that loaded an element loads
- * another one in its place, so that in sum each element is loaded as often as before: a permutation of the bits of the
- * column's index (of arrays of one dimension: of the whole index).
+ * Which thread loads which element. The array stays as it is, and so do all stores; a thread that loaded an element
+ * loads another one in its place, so that in sum each element is loaded as often as before: a permutation of the bits
+ * of the column's index (of arrays of one dimension: of the whole index).
  */
 #include "config.h"
 

@@ -1,6 +1,7 @@
 /*
- * XORs of index bits: first those that are one Swizzle<B,M,S> of CuTe, which is what people write; where none of them is
- * perfect, all linear maps that leave each row of banks in itself; where none of these is, all linear maps there are.
+ * XORs of index bits: first those that are one Swizzle<B,M,S> of CuTe, which is what people write; where none of them
+ * is perfect, all linear maps that leave each row of banks in itself; where none of these is, all linear maps there
+ * are.
  */
 #include "config.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------- phases */
+/* ----------------------------------------------------------------------------------------------------------- phases */
 
 struct phase_list {
     struct xor_phase *list;
@@ -52,8 +53,8 @@ static unsigned lanes_of_phase(const struct shared_search *search, const struct 
     return search->phase_lanes[layout_log2(access->opcode.width_bytes)];
 }
 
-/* Adds what some lanes ask for, in words, in which a granule is 1 << within_bits. Words of the same lane width, so that the
- * first word of each says all. Returns whether there is anything: -1: out of memory. */
+/* Adds what some lanes ask for, in words, in which a granule is 1 << within_bits. Words of the same lane width, so that
+ * the first word of each says all. Returns whether there is anything: -1: out of memory. */
 static int add_phase(const struct shared_search *search, const struct wm_access *access, uint32_t lanes,
                      struct phase_list *phases)
 {
@@ -167,7 +168,7 @@ no_memory:
     return WM_E_MEMORY;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- swizzles */
+/* --------------------------------------------------------------------------------------------------------- swizzles */
 
 struct space {
     unsigned granule_bytes;
@@ -231,7 +232,7 @@ static void find_row_xor(struct shared_search *search, const struct space *space
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------- linear maps */
+/* ------------------------------------------------------------------------------------------------------ linear maps */
 
 /* The layout of a map that leaves rows of banks as they are. */
 static void layout_in_rows(const struct shared_search *search, const struct space *space,
@@ -300,8 +301,8 @@ static uint32_t normalise(const struct xor_problem *problem, struct xor_map *map
     return pivots;
 }
 
-/* The layout of any map: the slot is what the map says; of the other bits, those that are above a row of banks stay where
- * they are, and those below go where a pivot was. */
+/* The layout of any map: the slot is what the map says; of the other bits, those that are above a row of banks stay
+ * where they are, and those below go where a pivot was. */
 static void layout_of_all(const struct shared_search *search, const struct space *space,
                           const struct xor_problem *problem, const struct xor_map *map, struct bank_layout *out)
 {

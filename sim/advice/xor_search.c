@@ -20,8 +20,8 @@ struct subspace {
 
 /* A subspace's state at a depth of the search: what the map makes of the vectors that lie in the bits decided so far. */
 struct image {
-    uint8_t active;             /* vectors */
-    uint8_t lost;               /* dimensions in the kernel */
+    uint8_t active;              /* vectors */
+    uint8_t lost;                /* dimensions in the kernel */
     uint8_t reduced[MOST_BASIS]; /* images, each without the others' leading bits; 0: none */
 };
 
@@ -43,7 +43,7 @@ struct search {
     uint64_t below;
 };
 
-/* --------------------------------------------------------------------------------------------------- phases made alike */
+/* ------------------------------------------------------------------------------------------------ phases made alike */
 
 static int compare_units(const void *a, const void *b)
 {
@@ -90,7 +90,7 @@ void xor_merge(struct xor_problem *problem)
     problem->n = kept;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- cost */
+/* ------------------------------------------------------------------------------------------------------------- cost */
 
 void xor_identity(const struct xor_problem *problem, struct xor_map *map)
 {
@@ -142,7 +142,7 @@ uint64_t xor_cost(const struct xor_problem *problem, const struct xor_map *map)
     return cost;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- subspaces */
+/* -------------------------------------------------------------------------------------------------------- subspaces */
 
 static unsigned highest_bit(uint32_t value)
 {
@@ -164,7 +164,7 @@ static int add_vector(uint32_t by_bit[32], uint32_t vector)
     return 0;
 }
 
-/* Whether a phase, moved to the origin, is a subspace; then *out is the part of it that lies in one place of a granule. */
+/* Whether a phase, moved to the origin, is a subspace; then *out is its part in one place of a granule. */
 static int find_subspace(const struct xor_problem *problem, const struct xor_phase *phase, struct subspace *out)
 {
     const uint32_t within = (1U << problem->within_bits) - 1;
@@ -276,15 +276,15 @@ static void sort_phases(struct search *search)
         qsort(search->spaces, search->n_spaces, sizeof *search->spaces, compare_spaces);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- search */
+/* ----------------------------------------------------------------------------------------------------------- search */
 
 static struct image *images_at(const struct search *search, unsigned depth)
 {
     return search->images + depth * search->n_spaces;
 }
 
-/* Adds the image of a vector. Images are kept without each other's leading bits; one that is nothing but a sum of others
- * means that the kernel has got a vector of this subspace. */
+/* Adds the image of a vector. Images are kept without each other's leading bits; one that is nothing but a sum of
+ * others means that the kernel has got a vector of this subspace. */
 static void add_image(struct image *image, uint32_t slot)
 {
     for (unsigned i = 0; i < image->active; i++) {
@@ -295,8 +295,8 @@ static void add_image(struct image *image, uint32_t slot)
     image->lost = (uint8_t)(image->lost + (slot == 0));
 }
 
-/* Brings the subspaces from depth - 1 to depth, whose column was just decided; returns what all phases cost at least, or
- * UINT64_MAX as soon as that is too much. */
+/* Brings the subspaces from depth - 1 to depth, whose column was just decided; returns what all phases cost at least,
+ * or UINT64_MAX as soon as that is too much. */
 static uint64_t cost_at(struct search *search, unsigned depth)
 {
     const struct image *from = images_at(search, depth - 1);

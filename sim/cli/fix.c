@@ -23,11 +23,11 @@
 static const char help[] =
     "Usage: warpmem fix [OPTION]... FILE\n"
     "       warpmem fix --block X[,Y[,Z]] --decl DECLARATION... [OPTION]... EXPRESSION...\n"
-    "Look for changes that make accesses cheaper, and show what each would cost then, by simulating it. Of each array in\n"
-    "shared memory: the smallest padding and a swizzle under which all accesses that touch it are free of conflicts, or as\n"
-    "near to that as can be. Of global memory: layouts, alignment, vectors and more. And the way that a kernel takes\n"
-    "through the questions that people ask first. FILE is a trace or the source of a CUDA C kernel (FILE.cu); '-' is\n"
-    "standard input.\n"
+    "Look for changes that make accesses cheaper, and show what each would cost then, by simulating it. Of each\n"
+    "array in shared memory: the smallest padding and a swizzle under which all accesses that touch it are free of\n"
+    "conflicts, or as near to that as can be. Of global memory: layouts, alignment, vectors and more. And the way that\n"
+    "a kernel takes through the questions that people ask first. FILE is a trace or the source of a CUDA C kernel\n"
+    "(FILE.cu); '-' is standard input.\n"
     "\n"
     "  --arch NAME        the GPU: sm_70, sm_75, sm_80 (A100), sm_86, sm_89, sm_90 (H100, H200), sm_100, sm_120\n"
     "                     (default: sm_90, the one whose counters this model was checked against)\n"
@@ -42,8 +42,7 @@ static const char help[] =
     "  --help             this text\n"
     "\n"
     "A kernel has its own arrays; those of a trace are declared by --decl, as '__shared__ half tile[64][64]'.\n"
-    "\n" EXPRESSION_HELP "\n" LAUNCH_HELP
-    "\n"
+    "\n" EXPRESSION_HELP "\n" LAUNCH_HELP "\n"
     "Example: a transpose through a tile in shared memory:\n"
     "  warpmem fix --block 32,32 --decl '__shared__ float tile[32][32]' --store 'tile[threadIdx.y][threadIdx.x]' \\\n"
     "      --load 'tile[threadIdx.x][threadIdx.y]'\n"
@@ -86,7 +85,7 @@ struct run {
     struct buffer buffer;
 };
 
-/* ------------------------------------------------------------------------------------------------------------- options */
+/* ---------------------------------------------------------------------------------------------------------- options */
 
 static int is_format(const char *text, enum report_format *out)
 {
@@ -102,8 +101,8 @@ static int take_operands(char **operands, int count, struct options *out)
 {
     const struct launch_options *launch = &out->launch;
 
-    out->is_expression =
-        out->expression.n_expressions || (out->expression.n_declarations && launch->is_given && !launch->launch.grid[0]);
+    out->is_expression = out->expression.n_expressions ||
+                         (out->expression.n_declarations && launch->is_given && !launch->launch.grid[0]);
     if (out->is_expression) {
         for (int i = 0; i < count; i++) {
             if (!expression_operand(operands[i], &out->expression))
@@ -113,11 +112,14 @@ static int take_operands(char **operands, int count, struct options *out)
             return usage_error(COMMAND, "an expression is missing");
         if (out->kernel || out->has_base || out->pitch)
             return usage_error(COMMAND, "%s is for traces, and expressions are given",
-                               out->kernel ? "--kernel" : out->has_base ? "--base" : "--pitch");
+                               out->kernel     ? "--kernel"
+                               : out->has_base ? "--base"
+                                               : "--pitch");
         return -1;
     }
     if (count != 1)
-        return usage_error(COMMAND, count ? "there is more than one file" : "a trace, a kernel or an expression is missing");
+        return usage_error(COMMAND,
+                           count ? "there is more than one file" : "a trace, a kernel or an expression is missing");
     out->file = operands[0];
     if (out->expression.n_lets && !out->expression.n_declarations)
         return usage_error(COMMAND, "--let is for expressions, and none is given");
@@ -131,15 +133,30 @@ static int take_operands(char **operands, int count, struct options *out)
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
-    enum { OPTION_FORMAT = 256, OPTION_ARCH, OPTION_ARCH_FILE, OPTION_KERNEL, OPTION_L1, OPTION_THREADS, OPTION_BASE,
-           OPTION_PITCH, OPTION_HELP };
+    enum {
+        OPTION_FORMAT = 256,
+        OPTION_ARCH,
+        OPTION_ARCH_FILE,
+        OPTION_KERNEL,
+        OPTION_L1,
+        OPTION_THREADS,
+        OPTION_BASE,
+        OPTION_PITCH,
+        OPTION_HELP
+    };
     static const struct option names[] = {
-        {"format", required_argument, NULL, OPTION_FORMAT},     {"arch", required_argument, NULL, OPTION_ARCH},
-        {"arch-file", required_argument, NULL, OPTION_ARCH_FILE}, {"kernel", required_argument, NULL, OPTION_KERNEL},
-        {"l1", required_argument, NULL, OPTION_L1},             {"allow-thread-map", no_argument, NULL, OPTION_THREADS},
-        {"base", required_argument, NULL, OPTION_BASE},         {"pitch", required_argument, NULL, OPTION_PITCH},
-        {"output", required_argument, NULL, 'o'},               {"help", no_argument, NULL, OPTION_HELP},
-        EXPRESSION_OPTIONS,                                     LAUNCH_OPTIONS,
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"arch", required_argument, NULL, OPTION_ARCH},
+        {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
+        {"kernel", required_argument, NULL, OPTION_KERNEL},
+        {"l1", required_argument, NULL, OPTION_L1},
+        {"allow-thread-map", no_argument, NULL, OPTION_THREADS},
+        {"base", required_argument, NULL, OPTION_BASE},
+        {"pitch", required_argument, NULL, OPTION_PITCH},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, OPTION_HELP},
+        EXPRESSION_OPTIONS,
+        LAUNCH_OPTIONS,
         {NULL, 0, NULL, 0},
     };
     int option, is_good = 1;
@@ -193,7 +210,7 @@ static int compile_kernel(const char *text, struct run *run)
     return -1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 static void say_diag(const struct run *run, const struct wm_diag *diag)
 {
@@ -209,7 +226,7 @@ static int is_source(const struct run *run)
     return wm_reader_format(run->reader) == WM_FORMAT_CUDA;
 }
 
-/* What goes together on a command line shows only once the kind of input is known. 0: it does not; that has been said. */
+/* What goes together on a command line shows once the kind of input is known. 0: it does not; that has been said. */
 static int suits_input(const struct run *run)
 {
     const struct options *options = run->options;
@@ -223,7 +240,8 @@ static int suits_input(const struct run *run)
     if (wrong) {
         memset(&diag, 0, sizeof diag);
         snprintf(diag.file, sizeof diag.file, "%s", options->file);
-        snprintf(diag.text, sizeof diag.text, "%s is for traces and expressions: a kernel has arrays of its own", wrong);
+        snprintf(diag.text, sizeof diag.text, "%s is for traces and expressions: a kernel has arrays of its own",
+                 wrong);
         complain_about(&diag);
         return 0;
     }
@@ -241,7 +259,8 @@ static int open_input(struct run *run)
 {
     const struct options *options = run->options;
     const struct launch_options *launch = &options->launch;
-    const struct wm_reader_options reader_options = {WM_FORMAT_AUTO, options->l1, launch->is_given ? &launch->launch : NULL};
+    const struct wm_reader_options reader_options = {WM_FORMAT_AUTO, options->l1,
+                                                     launch->is_given ? &launch->launch : NULL};
     struct wm_diag diag;
     enum wm_status status = WM_OK;
 
@@ -274,7 +293,9 @@ static int add_access(struct run *run, const struct wm_access *access)
             return 1;
     }
     wm_reader_place(run->reader, &diag);
-    strncpy(diag.text, status == WM_E_RANGE ? "more than 131,072 instructions, or a sum of counts above 2^63 - 1" : wm_status_text(status),
+    strncpy(diag.text,
+            status == WM_E_RANGE ? "more than 131,072 instructions, or a sum of counts above 2^63 - 1"
+                                 : wm_status_text(status),
             sizeof diag.text - 1);
     diag.status = status;
     if (status != WM_E_RANGE && status != WM_E_MEMORY)
@@ -318,7 +339,7 @@ static int collect(struct run *run)
     return launch_finish(&options->launch, run->reader) == 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- arrays */
+/* ----------------------------------------------------------------------------------------------------------- arrays */
 
 /* The bytes of shared memory that a kernel's accesses touch, and the widths of lanes. 0: none. */
 static int find_touched(const struct access_kernel *kernel, uint64_t *low, uint64_t *high, unsigned *narrowest)
@@ -404,7 +425,8 @@ static int list_arrays(struct run *run)
 /* Nothing is declared: all that is touched is one array, of rows if --pitch says how long they are. 0: nothing is. */
 static int guess_array(const struct run *run, const struct access_kernel *kernel, struct wm_array *out)
 {
-    static const char *const elements[] = {"unsigned char", "unsigned short", "unsigned int", "unsigned long long", "uint4"};
+    static const char *const elements[] = {"unsigned char", "unsigned short", "unsigned int", "unsigned long long",
+                                           "uint4"};
     const uint64_t pitch = run->options->pitch;
     uint64_t low, high;
     unsigned narrowest;
@@ -432,7 +454,7 @@ static int guess_array(const struct run *run, const struct access_kernel *kernel
     return 1;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- results */
+/* ---------------------------------------------------------------------------------------------------------- results */
 
 /* What is being made of one kernel. */
 struct answer {
@@ -509,8 +531,8 @@ static int write_shared(struct answer *answer)
             return 1;
         if (!run->options->pitch)
             warn(run->options->file,
-                 "what the accesses touch of shared memory is taken for one array of %llu-byte elements: --decl says what "
-                 "there is, or --pitch how long its rows are",
+                 "what the accesses touch of shared memory is taken for one array of %llu-byte elements: --decl says "
+                 "what there is, or --pitch how long its rows are",
                  (unsigned long long)guess.element_bytes);
         return write_array(answer, &guess);
     }
@@ -520,8 +542,8 @@ static int write_shared(struct answer *answer)
     }
     unknown = outside(run, answer->kernel);
     if (unknown)
-        warn(run->options->file, "%llu execution%s touch%s shared memory that lies in no array", (unsigned long long)unknown,
-             unknown == 1 ? "" : "s", unknown == 1 ? "es" : "");
+        warn(run->options->file, "%llu execution%s touch%s shared memory that lies in no array",
+             (unsigned long long)unknown, unknown == 1 ? "" : "s", unknown == 1 ? "es" : "");
     return 1;
 }
 
@@ -609,8 +631,8 @@ static void write_left_out(struct answer *answer)
         left_out += answer->kernel->sites[s]->left_out;
     if (left_out)
         warn(answer->run->options->file,
-             "%s: only the first %d accesses of an instruction that differ, and %d of all, were looked at: %llu executions "
-             "were left out",
+             "%s: only the first %d accesses of an instruction that differ, and %d of all, were looked at: %llu "
+             "executions were left out",
              answer->kernel->kernel.name, ACCESSES_OF_SITE, ACCESSES_OF_ALL, (unsigned long long)left_out);
 }
 

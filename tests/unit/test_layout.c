@@ -1,5 +1,5 @@
-/* Layouts of arrays in shared memory: what is found is compared with all there is in small problems; what it costs, with the
- * naive model; the text to paste, with the addresses that it gives as CUDA C. */
+/* Layouts of arrays in shared memory: what is found is compared with all there is in small problems; what it costs,
+ * with the naive model; the text to paste, with the addresses that it gives as CUDA C. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 #define ROWS(list) (sizeof(list) / sizeof(list)[0])
 
-/* ------------------------------------------------------------------------------------------------------------- random */
+/* ----------------------------------------------------------------------------------------------------------- random */
 
 static uint64_t random_state;
 
@@ -28,7 +28,7 @@ static uint32_t random_below(uint32_t limit)
     return (uint32_t)((random_state >> 33) % limit);
 }
 
-/* -------------------------------------------------------------------------------------------- linear maps, exhaustively */
+/* ---------------------------------------------------------------------------------------- linear maps, exhaustively */
 
 static uint32_t slot_by_hand(const uint32_t *columns, unsigned bits, uint32_t granule)
 {
@@ -199,7 +199,7 @@ static void test_stopped(void **state)
     assert_int_equal(work, 0);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 /* An access of a case: lane i at base + (i % a) * s + (i / a) * t, for repeat values of base. */
 struct given {
@@ -557,7 +557,7 @@ static void test_cases(void **state)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- random arrays */
+/* ---------------------------------------------------------------------------------------------------- random arrays */
 
 static const char *const random_declarations[] = {
     "__shared__ float a[32][32]",       "__shared__ half a[64][64]",         "__shared__ float a[1024]",
