@@ -420,8 +420,41 @@ enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, co
 
 /* The counts of a row that its time depends on. */
 struct sums {
-    double shared, data, tags, l2_requests, l2_sectors, sectors;
+    double shared, data, tags, lines, l2_requests, l2_sectors, sectors;
 };
+
+static void consider_row_copy(const struct wm_profile *profile, const struct wm_tally_row *row, double instructions,
+                              const struct sums *sums, struct busiest *busiest)
+{
+    if (row->opcode.cache == WM_CACHE_CG) {
+        consider(busiest, WM_BOUND_L2, sums->tags, profile->time_bypass);
+        return;
+    }
+    consider(busiest, WM_BOUND_SHARED, sums->shared * profile->time_pass + instructions * profile->time_copy_pass, 1);
+    if (finds_lines(&row->worst))
+        return;
+    consider(busiest, WM_BOUND_L2, instructions, profile->time_copy_miss);
+    consider(busiest, WM_BOUND_L2, sums->lines, profile->time_copy_line);
+}
+
+/* What is beyond the stages of L1, as consider_l2() has it of one access, as far as the sums tell. */
+static void consider_row_l2(const struct wm_profile *profile, const struct wm_tally_row *row, double instructions,
+                            const struct sums *sums, struct busiest *busiest)
+{
+    const unsigned operation = row->opcode.operation;
+
+    if (operation == WM_CP_ASYNC) {
+        consider_row_copy(profile, row, instructions, sums, busiest);
+    } else if (finds_lines(&row->worst)) {
+        return;
+    } else if (operation == WM_ST) {
+        consider(busiest, WM_BOUND_L2, sums->l2_sectors, profile->time_l2_write);
+    } else {
+        consider(busiest, WM_BOUND_L2, sums->l2_requests, profile->time_l2_request);
+        if (operation == WM_LD)
+            consider(busiest, WM_BOUND_L2, instructions, profile->time_miss);
+    }
+}
 
 static struct busiest row_cycles(const struct wm_profile *profile, const struct wm_tally_row *row, const struct sums *sums)
 {
@@ -440,14 +473,8 @@ static struct busiest row_cycles(const struct wm_profile *profile, const struct 
                         instructions, &busiest);
     if (opcode->space == WM_SHARED_CLUSTER)
         consider_cluster(profile, opcode, instructions, sums->sectors, &busiest);
-    if (opcode->space == WM_SHARED || opcode->space == WM_SHARED_CLUSTER || finds_lines(&row->worst))
-        return busiest;
-    if (opcode->operation == WM_LD)
-        consider(&busiest, WM_BOUND_L2, sums->l2_requests, profile->time_l2_request);
-    else if (opcode->operation == WM_ST)
-        consider(&busiest, WM_BOUND_L2, sums->l2_sectors, profile->time_l2_write);
-    else if (opcode->operation != WM_CP_ASYNC)
-        consider(&busiest, WM_BOUND_L2, sums->l2_requests, profile->time_l2_request);
+    else if (opcode->space != WM_SHARED)
+        consider_row_l2(profile, row, instructions, sums, &busiest);
     return busiest;
 }
 
@@ -470,7 +497,8 @@ enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row
         return WM_E_ARGUMENT;
     profile = wm_arch_profile(arch);
     sums = (struct sums){(double)row->sums[WM_SHARED_WAVEFRONTS], (double)row->sums[WM_LSU_WAVEFRONTS],
-                         (double)row->sums[WM_TAG_WAVEFRONTS], (double)row->sums[WM_L2_REQUESTS],
+                         (double)row->sums[WM_TAG_WAVEFRONTS], (double)row->sums[WM_LINES],
+                         (double)row->sums[WM_L2_REQUESTS],
                          (double)row->sums[WM_L2_SECTORS], (double)row->sums[WM_SECTORS]};
     /* the same bytes in full lines, one after the other: no bank, of tags or data, is wanted twice */
     lines = (double)row->sums[WM_SECTORS_IDEAL] * profile->sector_bytes / profile->line_bytes;
@@ -478,6 +506,7 @@ enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row
     best.shared = (double)row->sums[WM_SHARED_WAVEFRONTS_IDEAL];
     best.l2_sectors = (double)row->sums[WM_SECTORS_IDEAL];
     best.sectors = best.l2_sectors;
+    best.lines = ideal_lines(lines, requests, sums.lines);
     best.l2_requests = ideal_lines(lines, requests, sums.l2_requests);
     best.data = ideal_lines(lines, requests, sums.data);
     best.tags = ideal_lines(lines / (1U << profile->tag_bank_bits), requests, sums.tags);

@@ -15,20 +15,34 @@
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
+/* Whether no count of a row is above its ideal. */
+static int is_ideal(const struct html_page *page, const struct wm_tally_row *row)
+{
+    return row->sums[WM_SECTORS] <= row->sums[WM_SECTORS_IDEAL] &&
+           row->sums[WM_SHARED_WAVEFRONTS] <= row->sums[WM_SHARED_WAVEFRONTS_IDEAL] &&
+           row->sums[WM_TAG_WAVEFRONTS] <= ideal_tag_wavefronts(page->report->geometry, row->sums);
+}
+
+/* Sums of counts give a bound. Of one access more is known: it holds for all where they are alike. */
 static void cost(const struct html_page *page, struct html_row *out)
 {
     const struct wm_tally_row *row = out->row;
     struct wm_row_cycles cycles;
     struct wm_cycles worst;
 
-    if (wm_cycles(page->report->head->arch, &row->worst, &row->worst_counts, &worst) == WM_OK)
-        out->exactness = worst.exactness;
-    if (wm_cycles_row(page->report->head->arch, out->row, &cycles) != WM_OK)
+    if (wm_cycles_row(page->report->head->arch, row, &cycles) != WM_OK ||
+        wm_cycles(page->report->head->arch, &row->worst, &row->worst_counts, &worst) != WM_OK)
         return;
+    out->exactness = worst.exactness;
     out->cycles = cycles.cycles;
-    out->wasted = cycles.cycles > cycles.ideal ? cycles.cycles - cycles.ideal : 0;
     out->bound = cycles.bound;
     out->ideal_bound = cycles.ideal_bound;
+    if (verdict_is_uniform(row) && worst.throughput * (double)(row->instructions - row->inactive) > out->cycles) {
+        out->cycles = worst.throughput * (double)(row->instructions - row->inactive);
+        out->bound = worst.bound;
+    }
+    if (!is_ideal(page, row) && out->cycles > cycles.ideal)
+        out->wasted = out->cycles - cycles.ideal;
 }
 
 static int compare_rows(const void *a, const void *b)

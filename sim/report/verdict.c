@@ -311,8 +311,7 @@ void verdict_access(const struct geometry *geometry, const struct wm_access *acc
     }
 }
 
-/* Whether every access of the group that has active lanes costs what its worst one costs. */
-static int is_uniform(const struct wm_tally_row *row)
+int verdict_is_uniform(const struct wm_tally_row *row)
 {
     static const enum wm_counter decisive[] = {WM_SECTORS, WM_SECTORS_IDEAL, WM_TAG_WAVEFRONTS, WM_SHARED_WAVEFRONTS,
                                                WM_SHARED_WAVEFRONTS_IDEAL};
@@ -336,7 +335,7 @@ void verdict_group(const struct geometry *geometry, const struct wm_tally_row *r
     int is_ideal = worst->sectors <= worst->sectors_ideal && worst->bank_conflicts == 0 &&
                    worst->tag_wavefronts <= fewest_tag_wavefronts(geometry, worst);
 
-    if (!is_ideal && !is_uniform(row))
+    if (!is_ideal && !verdict_is_uniform(row))
         buffer_puts(out, "at worst ");
     verdict_access(geometry, &row->worst, worst, out);
     if (row->sums[WM_WAYS] > worst->ways)

@@ -18,6 +18,9 @@ void geometry_of(const wm_arch *arch, struct geometry *out);
 void verdict_access(const struct geometry *geometry, const struct wm_access *access, const struct wm_counts *counts,
                     struct buffer *out);
 
+/* Whether every access of the group that has active lanes costs what its worst one costs. */
+int verdict_is_uniform(const struct wm_tally_row *row);
+
 /* A group: its worst access, and whether all the others are like it. */
 void verdict_group(const struct geometry *geometry, const struct wm_tally_row *row, struct buffer *out);
 
