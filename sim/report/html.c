@@ -512,6 +512,18 @@ static void provenance(struct html_page *page)
     buffer_puts(out, "</tbody>\n</table>\n</div>\n</details>\n");
 }
 
+/* Whether there are records of the GPU at all. */
+static int is_measured(const wm_arch *arch)
+{
+    struct wm_arch_key key;
+
+    for (size_t i = 0; wm_arch_key_at(arch, i, &key) == WM_OK; i++) {
+        if (key.provenance == WM_MEASURED)
+            return 1;
+    }
+    return 0;
+}
+
 /* "in 3 of 14 rows" */
 static void in_rows(const struct html_page *page, size_t count, struct buffer *out)
 {
@@ -563,8 +575,10 @@ static void exactness(struct html_page *page)
         buffer_puts(out, "<p>Every counter on this page agrees with the hardware counter on every recorded access of "
                          "this GPU.</p>\n");
     else
-        buffer_puts(out, "</ul>\n<p>All other counters agree with the hardware counter on every recorded access of "
-                         "this GPU.</p>\n");
+        buffer_puts(out, "</ul>\n");
+    if (writer.exactness != WM_EXACT && is_measured(page->report->head->arch))
+        buffer_puts(
+            out, "<p>All other counters agree with the hardware counter on every recorded access of this GPU.</p>\n");
     cycles_exactness(page);
     provenance(page);
     buffer_puts(out, "</section>\n");

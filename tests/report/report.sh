@@ -118,6 +118,7 @@ has "and so does what was said on standard error" empty.html 'there is no memory
 page assumed "a GPU that was not measured" --arch sm_80 --l1 hit traces/copy.wmt
 has "says what is not exact" assumed.html 'assumed, not measured on this GPU'
 has "and names the numbers behind it" assumed.html 'shared.phase_lanes_8'
+lacks "and claims no measurement" assumed.html 'every recorded access of this GPU'
 has "whose cycles rest on another" assumed.html 'It rests on the rates of another GPU in all rows.'
 has "with the reason" assumed.html 'as reported on CC 8.9 and 12.0'
 has "what loads meet, the other way" assumed.html 'loads hit'
