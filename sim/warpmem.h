@@ -336,7 +336,8 @@ enum wm_bound {
     WM_BOUND_WRITE_BACK = 5, /* results on their way to the registers: wide lanes */
     WM_BOUND_L2 = 6,         /* requests to L2 and sectors from or to it, as one SM can send and take them */
     WM_BOUND_ATOMIC = 7,     /* the atomic units of L2 */
-    WM_BOUND_CLUSTER = 8     /* sectors of other blocks' shared memory, on the way from SM to SM */
+    WM_BOUND_CLUSTER = 8,    /* sectors of other blocks' shared memory, on the way from SM to SM */
+    WM_BOUNDS                /* how many there are */
 };
 
 /* "nothing", "issue", "shared data", "L1 data", "tags", "write-back", "L2", "L2 atomics"; NULL for other values. */
@@ -713,6 +714,8 @@ struct wm_row_cycles {
     double ideal;          /* the same if all accesses had their ideal counts: no bank conflict, no wasted sector */
     enum wm_bound bound;
     enum wm_bound ideal_bound;
+    double units[WM_BOUNDS];       /* what each unit is busy with, by enum wm_bound: rows' units add up; cycles is the largest */
+    double ideal_units[WM_BOUNDS]; /* likewise */
 };
 
 /* The cycles of all executions of a row, one after the other on one SM. Where opcodes are merged, what depends on them

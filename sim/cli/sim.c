@@ -262,6 +262,7 @@ static void write_groups(struct run *run, const struct geometry *geometry)
         table_notes(opcodes_of(run), &run->buffer);
         table_groups(geometry, by, run->groups, &run->buffer);
         table_totals(opcodes_of(run), &run->buffer);
+        table_cycles(run->arch, opcodes_of(run), &run->buffer);
         table_waste(by, run->groups, &run->buffer);
         break;
     }
@@ -283,6 +284,7 @@ static void write_rows_end(struct run *run, uint64_t rows)
         run->buffer.failed = notes.failed;
     buffer_free(&notes);
     table_totals(run->opcodes, &run->buffer);
+    table_cycles(run->arch, run->opcodes, &run->buffer);
 }
 
 static int simulate(struct run *run)

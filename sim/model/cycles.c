@@ -17,12 +17,15 @@
 struct busiest {
     double cycles;
     enum wm_bound bound;
+    double units[WM_BOUNDS]; /* what each is busy with */
 };
 
 static void consider(struct busiest *busiest, enum wm_bound bound, double items, uint32_t rate)
 {
     const double cycles = items * rate * HUNDREDTHS;
 
+    if (cycles > busiest->units[bound])
+        busiest->units[bound] = cycles;
     if (cycles > busiest->cycles) {
         busiest->cycles = cycles;
         busiest->bound = bound;
@@ -388,7 +391,7 @@ static int is_timed(const struct wm_opcode *opcode)
 enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
                          struct wm_cycles *out)
 {
-    struct busiest busiest = {0, WM_BOUND_NONE};
+    struct busiest busiest = {0, WM_BOUND_NONE, {0}};
     const struct wm_profile *profile;
     const struct wm_opcode *opcode;
 
@@ -460,7 +463,7 @@ static struct busiest row_cycles(const struct wm_profile *profile, const struct 
 {
     const double instructions = (double)(row->instructions - row->inactive);
     const struct wm_opcode *opcode = &row->opcode;
-    struct busiest busiest = {0, WM_BOUND_NONE};
+    struct busiest busiest = {0, WM_BOUND_NONE, {0}};
 
     consider_passes(profile, sums->shared, sums->data, sums->tags, &busiest);
     if (!row->has_opcode || !is_timed(opcode))
@@ -516,5 +519,7 @@ enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row
     out->bound = real.bound;
     out->ideal = ideal.cycles < real.cycles ? ideal.cycles : real.cycles;
     out->ideal_bound = ideal.bound;
+    memcpy(out->units, real.units, sizeof out->units);
+    memcpy(out->ideal_units, ideal.units, sizeof out->ideal_units);
     return WM_OK;
 }

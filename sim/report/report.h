@@ -138,6 +138,8 @@ struct totals_sink {
 };
 void totals_walk(const wm_tally *opcodes, const struct totals_sink *sink);
 void table_totals(const wm_tally *opcodes, struct buffer *out);
+/* A sentence on what the unit of an SM that is busy longest takes for all of it. */
+void table_cycles(const wm_arch *arch, const wm_tally *opcodes, struct buffer *out);
 void table_waste(enum wm_by by, const wm_tally *tally, struct buffer *out);
 
 /* Layout, shared by the tables: columns that a line may have; numbers with separators ("1,234,567"), right-aligned. */

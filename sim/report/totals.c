@@ -169,6 +169,57 @@ void table_totals(const wm_tally *opcodes, struct buffer *out)
     totals_walk(opcodes, &sink);
 }
 
+/* ------------------------------------------------------------------------------------------------------------ cycles */
+
+/* The unit with the most to do. */
+static enum wm_bound busiest_of(const double cycles[WM_BOUNDS])
+{
+    enum wm_bound busiest = WM_BOUND_NONE;
+
+    for (int bound = 0; bound < WM_BOUNDS; bound++) {
+        if (cycles[bound] > cycles[busiest])
+            busiest = (enum wm_bound)bound;
+    }
+    return busiest;
+}
+
+void table_cycles(const wm_arch *arch, const wm_tally *opcodes, struct buffer *out)
+{
+    double real[WM_BOUNDS] = {0}, ideal[WM_BOUNDS] = {0};
+    const struct wm_tally_row *row;
+    struct buffer text = {0};
+    int is_of_others = 0;
+    enum wm_bound bound;
+
+    /* units work at the same time; in one of them the cycles of all opcodes add up */
+    for (size_t i = 0; (row = wm_tally_row_at(opcodes, i)) != NULL; i++) {
+        struct wm_row_cycles cycles;
+        struct wm_cycles worst;
+
+        if (wm_cycles_row(arch, row, &cycles) != WM_OK ||
+            wm_cycles(arch, &row->worst, &row->worst_counts, &worst) != WM_OK)
+            continue;
+        is_of_others |= worst.exactness == WM_BY_DOCUMENT || worst.exactness == WM_BY_ASSUMPTION;
+        for (int unit = 0; unit < WM_BOUNDS; unit++) {
+            real[unit] += cycles.units[unit];
+            ideal[unit] += cycles.ideal_units[unit];
+        }
+    }
+    bound = busiest_of(real);
+    if (bound == WM_BOUND_NONE)
+        return;
+    buffer_printf(&text, "cycles of one SM for all of this: at least %.0f (%s)", real[bound], wm_bound_text(bound));
+    bound = busiest_of(ideal);
+    buffer_printf(&text, ", with ideal counts %.0f (%s)", ideal[bound], wm_bound_text(bound));
+    if (is_of_others)
+        buffer_puts(&text, ", by the rates of another GPU");
+    buffer_putc(out, '\n');
+    table_wrapped(buffer_text(&text), 0, 4, out);
+    if (text.failed)
+        out->failed = text.failed;
+    buffer_free(&text);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- waste */
 
 struct wasteful {

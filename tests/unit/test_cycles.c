@@ -290,9 +290,9 @@ static void bounds(void **state)
             fail_msg("%s with stride %" PRIu64 ": %s", cases[i].opcode, cases[i].stride, wm_bound_text(cycles.bound));
         assert_int_equal(cycles.bound == WM_BOUND_NONE, cycles.throughput == 0);
     }
-    for (int bound = WM_BOUND_NONE; bound <= WM_BOUND_CLUSTER; bound++)
+    for (int bound = WM_BOUND_NONE; bound < WM_BOUNDS; bound++)
         assert_non_null(wm_bound_text((enum wm_bound)bound));
-    assert_null(wm_bound_text((enum wm_bound)(WM_BOUND_CLUSTER + 1)));
+    assert_null(wm_bound_text(WM_BOUNDS));
     wm_arch_close(arch);
 }
 
@@ -389,6 +389,9 @@ static void rows(void **state)
         assert_int_equal(wm_cycles_row(arch, row, &cycles), WM_OK);
         assert_true(cycles.cycles <= sums[n] * 1.0001);
         assert_true(cycles.ideal <= cycles.cycles);
+        assert_true(cycles.units[cycles.bound] == cycles.cycles);
+        for (int unit = 0; unit < WM_BOUNDS; unit++)
+            assert_true(cycles.units[unit] <= cycles.cycles);
         assert_int_equal(cycles.cycles > 0, row->opcode.space != WM_CONST);
     }
     assert_true(n > 50);
