@@ -176,7 +176,7 @@ enum expr_kind {
     E_DEREF,  /* a: pointer */
     E_INDEX,  /* a: array lvalue, b: index */
     E_MEMBER, /* a: record, field */
-    E_VIEW,   /* a: element of a local array, which with those behind it is looked at as a vector */
+    E_VIEW,   /* a: element of a local array, which with those behind it is looked at as another type; or a whole variable */
     E_ADDRESS,
     E_DECAY, /* a: array lvalue */
     E_NEG,

@@ -486,6 +486,69 @@ static struct where variable_is(struct lower *l, struct symbol *symbol)
     }
 }
 
+/* How many scalars in registers are one of a value: 2 where pairs of 16 bits are looked at as 32, else 1. */
+static uint32_t parts_of(const struct expr *e)
+{
+    uint64_t offset;
+
+    if (e->kind != E_VIEW)
+        return 1;
+    return (uint32_t)(wmi_c_leaf(e->type, 0, &offset)->size / wmi_c_leaf(e->a->type, 0, &offset)->size);
+}
+
+/* The type of the scalars in registers that an lvalue of pairs is made of, as an array. */
+static struct type pieces_of(const struct expr *e)
+{
+    uint64_t offset;
+    struct type pieces = {.kind = K_ARRAY, .base = wmi_c_leaf(e->a->type, 0, &offset)};
+
+    pieces.leaves = e->type->leaves * parts_of(e);
+    pieces.count = pieces.leaves;
+    pieces.size = e->type->size;
+    return pieces;
+}
+
+/* The value of an lvalue that is there, in registers that may be the variable's own. */
+static uint32_t value_at(struct lower *l, const struct expr *e, const struct where *where)
+{
+    struct type pieces;
+    uint32_t from;
+    uint32_t dst;
+
+    if (where->kind == W_MEMORY || parts_of(e) == 1)
+        return fetch(l, where, e->type);
+    pieces = pieces_of(e);
+    from = fetch(l, where, &pieces);
+    dst = registers(l, e->type->leaves);
+    for (uint32_t i = 0; i < e->type->leaves; i++) {
+        const uint32_t high = binary(l, X_SHL_I, from + 2 * i + 1, constant(l, 16, 0));
+
+        emit(l, X_OR_I, dst + i, unary(l, X_U16, from + 2 * i), high);
+    }
+    return dst;
+}
+
+/* Gives an lvalue that is there a value. */
+static void give_value(struct lower *l, const struct expr *e, const struct where *where, uint32_t value)
+{
+    struct type pieces;
+    uint32_t parts;
+
+    if (where->kind == W_MEMORY || parts_of(e) == 1) {
+        store(l, where, e->type, value, WM_CACHE_NONE);
+        return;
+    }
+    pieces = pieces_of(e);
+    parts = registers(l, pieces.leaves);
+    for (uint32_t i = 0; i < e->type->leaves; i++) {
+        const enum op op = wmi_c_is_signed(pieces.base) ? X_S16 : X_U16;
+
+        emit(l, op, parts + 2 * i, value + i, 0);
+        emit(l, op, parts + 2 * i + 1, binary(l, X_SHR_U, value + i, constant(l, 16, 0)), 0);
+    }
+    store(l, where, &pieces, parts, WM_CACHE_NONE);
+}
+
 /* Moves where it is on by a number of values of type. */
 static void where_add(struct lower *l, struct where *where, int op, struct expr *b, const struct type *type, struct place place)
 {
@@ -551,7 +614,7 @@ static struct where where_is(struct lower *l, struct expr *e)
     case E_INDEX: return element_of(l, e);
     case E_VIEW:
         where = where_is(l, e->a);
-        if (where.kind == W_REGISTER && where.bound < e->type->leaves)
+        if (where.kind == W_REGISTER && where.bound < e->type->leaves * parts_of(e))
             wmi_c_fail(l->c, WM_E_RANGE, e->place, "%s behind the end of a local array", wmi_c_type_name(l->c, e->type));
         return where;
     case E_MEMBER:
@@ -763,7 +826,7 @@ static uint32_t assign_value(struct lower *l, struct expr *e)
     }
     where = where_is(l, e->a);
     l->place = e->place;
-    store(l, &where, e->type, value, WM_CACHE_NONE);
+    give_value(l, e->a, &where, value);
     return value;
 }
 
@@ -779,12 +842,12 @@ static uint32_t assign_op_value(struct lower *l, struct expr *e)
         b = is_shift ? shift_count(l, e->b) : value_of(l, e->b);
     where = where_is(l, e->a);
     l->place = e->place;
-    value = fetch(l, &where, e->a->type);
+    value = value_at(l, e->a, &where);
     if (type->kind == K_POINTER)
         value = pointer_add(l, e->op, type, value, e->b);
     else
         value = convert(l, type, e->a->type, apply(l, e->op, type, convert(l, e->a->type, type, value), b));
-    store(l, &where, e->a->type, value, WM_CACHE_NONE);
+    give_value(l, e->a, &where, value);
     return value;
 }
 
@@ -796,7 +859,7 @@ static uint32_t step_value(struct lower *l, struct expr *e)
     uint32_t after;
 
     l->place = e->place;
-    before = fetch(l, &where, type);
+    before = value_at(l, e->a, &where);
     if (e->is_post && !e->is_unused && where.kind == W_REGISTER) { /* the variable's register is about to change */
         const uint32_t copy = registers(l, 1);
 
@@ -813,7 +876,7 @@ static uint32_t step_value(struct lower *l, struct expr *e)
 
         after = convert(l, in, type, apply(l, e->op, in, before, one));
     }
-    store(l, &where, type, after, WM_CACHE_NONE);
+    give_value(l, e->a, &where, after);
     return e->is_post ? before : after;
 }
 
@@ -1176,7 +1239,7 @@ static uint32_t record_of(struct lower *l, struct expr *e)
     if (e->is_lvalue) {
         where = where_is(l, e);
         l->place = e->place;
-        return fetch(l, &where, e->type);
+        return value_at(l, e, &where);
     }
     switch (e->kind) {
     case E_LIST:
@@ -1204,7 +1267,7 @@ static uint32_t value_inner(struct lower *l, struct expr *e)
     if (e->is_lvalue || e->kind == E_MEMBER) {
         where = where_is(l, e);
         l->place = e->place;
-        return fetch(l, &where, e->type);
+        return value_at(l, e, &where);
     }
     switch (e->kind) {
     case E_CONST: return constant(l, wmi_c_bits(e->type, &e->value), is_64(e->type));

@@ -544,18 +544,52 @@ static struct expr *element(struct compile *c, struct expr *a, struct expr *b, s
     return e;
 }
 
-/* Whether a value of type is scalars of the type scalar, one behind the other, and nothing else. */
-static int is_made_of(const struct type *type, const struct type *scalar)
+/* Whether a value of type is scalars of one size, one behind the other, and nothing else: their size, or 0. */
+static uint64_t leaf_bytes(const struct type *type)
 {
-    if (!type->leaves || type->leaves > 16 || type->size != type->leaves * scalar->size)
-        return 0;
-    for (uint32_t i = 0; i < type->leaves; i++) {
-        uint64_t offset;
+    uint64_t offset;
+    const uint64_t bytes = type->leaves && type->leaves <= 16 ? wmi_c_leaf(type, 0, &offset)->size : 0;
 
-        if (!wmi_c_same(wmi_c_leaf(type, i, &offset), scalar))
+    for (uint32_t i = 0; bytes && i < type->leaves; i++) {
+        if (wmi_c_leaf(type, i, &offset)->size != bytes || offset != i * bytes)
             return 0;
     }
-    return 1;
+    return type->leaves && type->size == type->leaves * bytes ? bytes : 0;
+}
+
+/* Whether registers that hold scalars like those of `from` can be looked at as a value of type: the same ones, or others whose
+ * bits lie in a register in the same way, or pairs of 16 bits as 32. */
+static int is_made_of(const struct type *type, const struct type *from)
+{
+    const uint64_t bytes = leaf_bytes(type);
+    const uint64_t parts = leaf_bytes(from);
+    uint64_t offset;
+
+    if (!bytes || !parts)
+        return 0;
+    if (bytes == 4 && parts == 2)
+        return 1;
+    for (uint32_t i = 0; i < type->leaves; i++) {
+        if (!wmi_c_same(wmi_c_leaf(type, i, &offset), wmi_c_leaf(from, 0, &offset)) && (bytes != parts || bytes < 4))
+            return 0;
+    }
+    return bytes == parts;
+}
+
+/* *(unsigned *)&x, where x is a local variable or a part of one, as large as what it is looked at as. */
+static struct expr *view_whole(struct compile *c, const struct expr *pointer, const struct type *type, struct place place)
+{
+    struct symbol *symbol = wmi_c_root(pointer->a);
+    struct expr *e;
+
+    if (!symbol || symbol->storage != ST_AUTO || symbol->kind != SYM_VARIABLE || pointer->a->type->size != type->size ||
+        pointer->a->type->kind == K_ARRAY || wmi_c_same(pointer->a->type, type) || !is_made_of(type, pointer->a->type))
+        return NULL;
+    symbol->address_taken--;
+    e = wmi_c_make(c, E_VIEW, pointer->a->type->is_const ? wmi_c_const(c, type) : type, place);
+    e->a = pointer->a;
+    e->is_lvalue = 1;
+    return e;
 }
 
 /*
@@ -578,6 +612,11 @@ static struct expr *view(struct compile *c, struct expr *pointer, struct place p
     }
     while (at->kind == E_CAST && at->a->type->kind == K_POINTER)
         at = at->a;
+    if (at->kind == E_ADDRESS && !offset) {
+        e = view_whole(c, at, type, place);
+        if (e)
+            return e;
+    }
     if (at->kind == E_ADDRESS && at->a->kind == E_INDEX) {
         array = at->a->a;
         index = at->a->b;
@@ -592,7 +631,7 @@ static struct expr *view(struct compile *c, struct expr *pointer, struct place p
         !is_made_of(type, array->type->base->plain))
         return NULL;
     if (offset)
-        index = wmi_c_binary(c, '+', index, wmi_c_binary(c, '*', offset, wmi_c_integer(c, type->leaves, wmi_c_basic(c, K_INT), place), place), place);
+        index = wmi_c_binary(c, '+', index, wmi_c_binary(c, '*', offset, wmi_c_integer(c, type->size / array->type->base->size, wmi_c_basic(c, K_INT), place), place), place);
     symbol->address_taken--;
     e = wmi_c_make(c, E_VIEW, array->type->base->is_const ? wmi_c_const(c, type) : type, place);
     e->a = element(c, array, index, place);

@@ -762,6 +762,40 @@ static void test_pointers_to_registers(void **state)
     ran_free(ran);
 }
 
+/* Registers looked at as another type: the same bits, or two halves as one word. */
+static void test_other_views(void **state)
+{
+    static const char source[] =
+        "#define WORD(x) (*reinterpret_cast<unsigned *>(&(x)))\n"
+        "__global__ void k(unsigned *out, int n) {\n"
+        "  half h[8]; for (int i = 0; i < 8; i++) h[i] = (half)(float)(i + 1);\n"
+        "  half2 pair; pair.x = (half)1.0f; pair.y = (half)2.0f;\n"
+        "  float f = 1.5f, v[4] = {1, 2, 3, 4}; short s[2] = {-2, 3}; half2 two[2]; float4 four = {5, 6, 7, 8};\n"
+        "  out[0] = WORD(h[2]); out[1] = WORD(pair); out[2] = WORD(f); out[3] = WORD(s[0]);\n"
+        "  uint4 all = *(uint4 *)h; out[4] = all.w; out[5] = ((uint4 *)v)->y;\n"
+        "  WORD(h[4]) = 0x42004000; out[6] = (unsigned)(float)h[4] * 10 + (unsigned)(float)h[5];\n"
+        "  WORD(s[0]) = 0xfffe8001; out[7] = s[0] == -32767 && s[1] == -2;\n"
+        "  WORD(two[1]) = 0x44004200; out[8] = (unsigned)(float)two[1].x * 10 + (unsigned)(float)two[1].y;\n"
+        "  WORD(f) ^= 0x80000000; out[9] = f == -1.5f;\n"
+        "  WORD(h[0])++; out[10] = WORD(h[0]);\n"
+        "  for (int i = 0; i < 4; i++) out[11 + i] = ((unsigned *)h)[i];\n"
+        "  out[15] = reinterpret_cast<uint4 &>(four).z; out[16] = *(int *)&four.y;\n"
+        "}\n";
+    static const unsigned expected[] = {0x44004200, 0x40003c00, 0x3fc00000, 0x0003fffe, 0x48004700, 0x40000000, 23, 1, 34, 1, 0x40003c01,
+                                        0x40003c01, 0x44004200, 0x42004000, 0x48004700, 0x40e00000, 0x40c00000};
+    struct ran *ran = good(source, "--arg n=2");
+    const unsigned *out = buffer_of(ran, "out", NULL);
+
+    (void)state;
+    for (size_t i = 0; i < ROWS(expected); i++) {
+        if (out[i] != expected[i])
+            fail_msg("out[%zu] is 0x%x, not 0x%x", i, out[i], expected[i]);
+    }
+    assert_null(strstr(ran->remarks, "local memory"));
+    assert_int_equal(ran->count, ROWS(expected)); /* the stores alone */
+    ran_free(ran);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -783,7 +817,7 @@ int main(void)
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_partial_warps),
         cmocka_unit_test(test_waiting),
-        cmocka_unit_test(test_pointers_to_registers),
+        cmocka_unit_test(test_pointers_to_registers), cmocka_unit_test(test_other_views),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
