@@ -134,7 +134,7 @@ unsigned picture_sector_bytes_used(const struct wm_anatomy *anatomy, const struc
     unsigned used = 0;
 
     for (unsigned byte = sector * anatomy->sector_bytes; byte < (sector + 1) * anatomy->sector_bytes; byte++)
-        used += line->bytes[byte / 64] >> byte % 64 & 1;
+        used += (unsigned)(line->bytes[byte / 64] >> byte % 64 & 1);
     return used;
 }
 
