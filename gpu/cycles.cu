@@ -1,9 +1,11 @@
-// Kernels that issue one memory instruction again and again and take the time. Their instructions are those of kernels.cu.
+// Kernels that issue one memory instruction again and again and take the time. Their instructions are those of
+// kernels.cu.
 //
-// Throughput: all warps issue it back to back. Latency: each waits for the one before it; its address is made of that one's
-// result. Each repetition is on the same lines, which L1 then has; or, where p.move is not 0, on lines of its own: some address
-// bits of all lanes are changed alike, so that lanes share lines, sectors, banks and tag banks as before. There are more lines
-// than L1 holds, and fewer than L2 does: they are in L2, not in L1, when their turn comes again.
+// Throughput: all warps issue it back to back. Latency: each waits for the one before it; its address is made of that
+// one's result. Each repetition is on the same lines, which L1 then has; or, where p.move is not 0, on lines of its
+// own: some address bits of all lanes are changed alike, so that lanes share lines, sectors, banks and tag banks as
+// before. There are more lines than L1 holds, and fewer than L2 does: they are in L2, not in L1, when their turn
+// comes again.
 //
 // The address of a repetition must not be known to be that of another, or the compiler makes one load of several.
 
@@ -31,15 +33,16 @@
 static __constant__ __align__(1024) char timed_constants[KERNEL_CONST_BYTES];
 extern __shared__ __align__(1024) char timed_shared[];
 
-// Which bits to change in repetition k of round i: p.move is the lowest of them, plus 256 times the number of rounds after which
-// they are those of round 0 again.
+// Which bits to change in repetition k of round i: p.move is the lowest of them, plus 256 times the number of rounds
+// after which they are those of round 0 again.
 #define MOVE_BIT    (p.move & 255)
 #define MOVE_ROUNDS (p.move >> 8)
 #define FIXED_BITS  (p.move ? (uint32_t)(k * WARPS + warp) << MOVE_BIT : (uint32_t)p.zero)
 #define ROUND_BITS  (p.move ? (i & (MOVE_ROUNDS - 1)) * (IN_FLIGHT * WARPS) << MOVE_BIT : i & (uint32_t)p.zero)
 #define CHAIN_BITS  (p.move ? i << MOVE_BIT : i & (uint32_t)p.zero)
 
-// An address with some low bits changed; and with those of r that are set in zero, which is one instruction in the chain.
+// An address with some low bits changed; and with those of r that are set in zero, which is one instruction in the
+// chain.
 static __device__ __forceinline__ uint32_t change(uint32_t address, uint32_t bits)
 {
     return address ^ bits;
@@ -61,7 +64,8 @@ static __device__ __forceinline__ uint64_t follow(uint64_t address, uint32_t r, 
 }
 
 #define BEGIN(name)                                                                                                    \
-    static __global__ void __launch_bounds__(32 * WARPS, 1) name(const __grid_constant__ struct gpu_parameters p)         \
+    static __global__ void __launch_bounds__(32 * WARPS, 1)                                                            \
+        name(const __grid_constant__ struct gpu_parameters p)                                                          \
     {                                                                                                                  \
         const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, value = 1 + (uint32_t)p.zero;                 \
         const uint32_t mask = p.record[0].mask, active = mask >> lane & 1;                                             \
@@ -72,7 +76,8 @@ static __device__ __forceinline__ uint64_t follow(uint64_t address, uint32_t r, 
         (void)wide_value;                                                                                              \
         (void)offset;
 
-// Lanes that are not active stay away from the loops: a predicate would make the compiler branch round some instructions.
+// Lanes that are not active stay away from the loops: a predicate would make the compiler branch round some
+// instructions.
 #define GO ""
 
 // Registers that an instruction's results fill: all are used, or the compiler would load less.
@@ -213,7 +218,8 @@ static const struct {
 } timed[] = {{NULL, "", KERNEL_IN_nothing}, INSTRUCTIONS INSTRUCTIONS_80 INSTRUCTIONS_90};
 #undef INSTRUCTION
 
-// Lines that have to have come before one is no longer in L1, and that L2 holds with room to spare: 1 and 16 MiB of 128 bytes.
+// Lines that have to have come before one is no longer in L1, and that L2 holds with room to spare: 1 and 16 MiB of
+// 128 bytes.
 #define LINE_BITS  7
 #define MOST_LINES 131072
 
@@ -260,7 +266,8 @@ static const char *launch(int instruction, struct gpu_parameters *parameters, in
 
     parameters->count = rounds;
     parameters->chain = chain;
-    error = cudaLaunchKernel(timed[instruction].function, dim3(1), dim3(32 * WARPS), arguments, (size_t)shared_bytes, 0);
+    error = cudaLaunchKernel(timed[instruction].function, dim3(1), dim3(32 * WARPS), arguments, (size_t)shared_bytes,
+                             0);
     if (!error)
         error = cudaMemcpy(times, parameters->cycles, sizeof times, cudaMemcpyDeviceToHost);
     if (error)

@@ -78,14 +78,14 @@ int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *record
 /* Waits for all launches. */
 int gpu_wait(struct gpu *gpu, char message[GPU_MESSAGE_SIZE]);
 
-/* Cycles of an access: from its issue until its result can be used, with one warp (0: it has none), and those of each where 32
- * warps of one block issue it back to back. Repetitions are on the same lines; or, where is_miss, each on lines of its own that
- * are in L2 but not in L1: *throughput and *latency are 0 where the buffer has none. */
+/* Cycles of an access: from its issue until its result can be used, with one warp (0: it has none), and those of each
+ * where 32 warps of one block issue it back to back. Repetitions are on the same lines; or, where is_miss, each on lines of
+ * its own that are in L2 but not in L1: *throughput and *latency are 0 where the buffer has none. */
 int gpu_cycles(struct gpu *gpu, int instruction, const struct gpu_record *record, int is_miss, double *latency,
                double *throughput, char message[GPU_MESSAGE_SIZE]);
 
-/* The same on parameters that have the record and the rest; of cycles.cu. The buffer begins at a multiple of 2^top_bit and is a
- * multiple of that. */
+/* The same on parameters that have the record and the rest; of cycles.cu. The buffer begins at a multiple of 2^top_bit
+ * and is a multiple of that. */
 int gpu_time(int instruction, struct gpu_parameters *parameters, int shared_bytes, unsigned top_bit, int is_miss,
              double *latency, double *throughput, char message[GPU_MESSAGE_SIZE]);
 

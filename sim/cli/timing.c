@@ -32,7 +32,7 @@ struct spread {
     double median, p95, worst;
 };
 
-/* --------------------------------------------------------------------------------------------------------- collecting */
+/* ------------------------------------------------------------------------------------------------------- collecting */
 
 static enum wm_status add_errors(struct errors *errors, const double *values, size_t count)
 {
@@ -80,8 +80,8 @@ static struct timing_row *row_of(struct timing *timing, const struct wm_opcode *
     return row;
 }
 
-enum wm_status timing_add(struct timing *timing, const struct wm_opcode *opcode, enum timing_kind kind, double predicted,
-                          double measured)
+enum wm_status timing_add(struct timing *timing, const struct wm_opcode *opcode, enum timing_kind kind,
+                          double predicted, double measured)
 {
     struct timing_row *row;
     double error;
@@ -116,7 +116,8 @@ enum wm_status timing_merge(struct timing *into, const struct timing *from)
         if (!row)
             return WM_E_MEMORY;
         for (int kind = 0; !status && kind < TIMING_KINDS; kind++)
-            status = add_errors(&row->errors[kind], from->rows[i].errors[kind].values, from->rows[i].errors[kind].count);
+            status =
+                add_errors(&row->errors[kind], from->rows[i].errors[kind].values, from->rows[i].errors[kind].count);
     }
     return status;
 }
@@ -131,7 +132,7 @@ void timing_free(struct timing *timing)
     memset(timing, 0, sizeof *timing);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- results */
+/* ---------------------------------------------------------------------------------------------------------- results */
 
 static int by_value(const void *a, const void *b)
 {
@@ -163,7 +164,7 @@ static int spread_of(const struct errors *errors, struct spread *out)
 enum group { SHARED, LOADS, PAST_L1, STORES, ATOMICS, COPIES, OTHERS, GROUPS };
 
 static const char *const group_names[GROUPS] = {
-    [SHARED] = "shared memory",  [LOADS] = "global loads",     [PAST_L1] = "global loads past L1",
+    [SHARED] = "shared memory", [LOADS] = "global loads",     [PAST_L1] = "global loads past L1",
     [STORES] = "global stores", [ATOMICS] = "global atomics", [COPIES] = "copies",
     [OTHERS] = "others",
 };
@@ -177,7 +178,8 @@ static enum group group_of(const struct wm_opcode *opcode)
     if (opcode->space != WM_GLOBAL && opcode->space != WM_GENERIC)
         return OTHERS;
     if (opcode->operation == WM_LD) /* what the first three operators load does not stay in L1 */
-        return opcode->cache == WM_CACHE_CG || opcode->cache == WM_CACHE_CV || opcode->cache == WM_CACHE_LU ? PAST_L1 : LOADS;
+        return opcode->cache == WM_CACHE_CG || opcode->cache == WM_CACHE_CV || opcode->cache == WM_CACHE_LU ? PAST_L1
+                                                                                                            : LOADS;
     return opcode->operation == WM_ST ? STORES : ATOMICS;
 }
 
@@ -207,9 +209,10 @@ static void table_groups_of(const struct timing *timing, size_t width, struct bu
         enum wm_status status = WM_OK;
 
         for (size_t i = 0; !status && i < timing->count; i++) {
-            for (int kind = 0; !status && kind < TIMING_KINDS && (int)group_of(&timing->rows[i].opcode) == group; kind++)
-                status = add_errors(&errors[kind], timing->rows[i].errors[kind].values,
-                                    timing->rows[i].errors[kind].count);
+            for (int kind = 0; !status && kind < TIMING_KINDS && (int)group_of(&timing->rows[i].opcode) == group;
+                 kind++)
+                status =
+                    add_errors(&errors[kind], timing->rows[i].errors[kind].values, timing->rows[i].errors[kind].count);
         }
         if (status)
             out->failed = BUFFER_NO_MEMORY;

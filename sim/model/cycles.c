@@ -1,10 +1,10 @@
 /*
  * Predicted cycles: how long the unit that is busy longest is busy with an access.
  *
- * Each unit of an SM's memory pipe takes one item at a time: the data stage a pass, the tag stage a pass, the way to the
- * registers 4 bytes of all lanes, the way to L2 a request or a sector. They work on different instructions at the same
- * time, so that a run of equal accesses goes at the rate of the busiest. The rates are keys of the profile. Measured on an
- * H200 (traces/hardware/sm_90/cycles and cycles-miss; docs/hardware.md, "Time").
+ * Each unit of an SM's memory pipe takes one item at a time: the data stage a pass, the tag stage a pass, the way to
+ * the registers 4 bytes of all lanes, the way to L2 a request or a sector. They work on different instructions at the
+ * same time, so that a run of equal accesses goes at the rate of the busiest. The rates are keys of the profile.
+ * Measured on an H200 (traces/hardware/sm_90/cycles and cycles-miss; docs/hardware.md, "Time").
  */
 #include "arch/arch.h"
 #include "model/model.h"
@@ -35,11 +35,9 @@ static void consider(struct busiest *busiest, enum wm_bound bound, double items,
 const char *wm_bound_text(enum wm_bound bound)
 {
     static const char *const texts[] = {
-        [WM_BOUND_NONE] = "nothing",       [WM_BOUND_ISSUE] = "issue",
-        [WM_BOUND_SHARED] = "shared data", [WM_BOUND_DATA] = "L1 data",
-        [WM_BOUND_TAG] = "tags",           [WM_BOUND_WRITE_BACK] = "write-back",
-        [WM_BOUND_L2] = "L2",              [WM_BOUND_ATOMIC] = "L2 atomics",
-        [WM_BOUND_CLUSTER] = "SM to SM",
+        [WM_BOUND_NONE] = "nothing", [WM_BOUND_ISSUE] = "issue",       [WM_BOUND_SHARED] = "shared data",
+        [WM_BOUND_DATA] = "L1 data", [WM_BOUND_TAG] = "tags",          [WM_BOUND_WRITE_BACK] = "write-back",
+        [WM_BOUND_L2] = "L2",        [WM_BOUND_ATOMIC] = "L2 atomics", [WM_BOUND_CLUSTER] = "SM to SM",
     };
 
     return (unsigned)bound < sizeof texts / sizeof *texts ? texts[bound] : NULL;
@@ -52,7 +50,8 @@ static int has_result(const struct wm_opcode *opcode)
     return opcode->operation == WM_LD || opcode->operation == WM_LDMATRIX || opcode->operation == WM_ATOM;
 }
 
-/* Registers of 4 bytes that a lane has for its result or its value. A lane of a matrix instruction has one of each matrix. */
+/* Registers of 4 bytes that a lane has for its result or its value. A lane of a matrix instruction has one of each
+ * matrix. */
 static unsigned registers(const struct wm_opcode *opcode)
 {
     if (opcode->matrices)
@@ -66,10 +65,8 @@ static unsigned value_registers(const struct wm_opcode *opcode)
     switch (opcode->operation) {
     case WM_LD:
     case WM_LDMATRIX:
-    case WM_CP_ASYNC:
-        return 0;
-    default:
-        return registers(opcode) * (opcode->atomic == WM_ATOMIC_CAS ? 2 : 1);
+    case WM_CP_ASYNC: return 0;
+    default: return registers(opcode) * (opcode->atomic == WM_ATOMIC_CAS ? 2 : 1);
     }
 }
 
@@ -116,7 +113,7 @@ static void consider_passes(const struct wm_profile *profile, double shared, dou
     consider(busiest, WM_BOUND_TAG, tags, profile->time_pass);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- what L2 gets */
+/* ----------------------------------------------------------------------------------------------------- what L2 gets */
 
 /* Lanes times pieces of 4 bytes of 32: of local memory each is a line of its own at most. */
 #define WRITTEN_LINES (WM_LANES * 8U)
@@ -163,15 +160,17 @@ static unsigned written_lines(const struct wm_profile *profile, const struct wm_
             uint64_t address = access->address[lane] + offset;
 
             if (access->opcode.space == WM_LOCAL)
-                address = (address / profile->local_interleave_bytes * WM_LANES + lane) * profile->local_interleave_bytes +
-                          address % profile->local_interleave_bytes;
+                address =
+                    (address / profile->local_interleave_bytes * WM_LANES + lane) * profile->local_interleave_bytes +
+                    address % profile->local_interleave_bytes;
             lines = add_bytes(profile, address, piece, written, lines);
         }
     }
     return lines;
 }
 
-/* Sends of a store to L2, in hundredths: each sector, and the bytes' mask of each line with a sector that is not whole. */
+/* Sends of a store to L2, in hundredths: each sector, and the bytes' mask of each line with a sector that is not
+ * whole. */
 static double store_sends(const struct wm_profile *profile, const struct wm_access *access)
 {
     struct written written[WRITTEN_LINES];
@@ -244,8 +243,8 @@ static void consider_atomic(const struct wm_profile *profile, const struct wm_ac
         consider(busiest, WM_BOUND_ATOMIC, sends * HUNDREDTHS, profile->time_l2_atomic);
 }
 
-static void consider_copy(const struct wm_profile *profile, const struct wm_access *access, const struct wm_counts *counts,
-                          struct busiest *busiest)
+static void consider_copy(const struct wm_profile *profile, const struct wm_access *access,
+                          const struct wm_counts *counts, struct busiest *busiest)
 {
     if (access->opcode.cache == WM_CACHE_CG) {
         consider(busiest, WM_BOUND_L2, counts->tag_wavefronts, profile->time_bypass);
@@ -253,8 +252,8 @@ static void consider_copy(const struct wm_profile *profile, const struct wm_acce
     }
     /* it has one tag wavefront beside those of its lines, which is not counted among an access's */
     consider(busiest, WM_BOUND_TAG, counts->tag_wavefronts + 1.0, profile->time_pass);
-    consider(busiest, WM_BOUND_SHARED,
-             (double)counts->shared_wavefronts * profile->time_pass + profile->time_copy_pass, 1);
+    consider(busiest, WM_BOUND_SHARED, (double)counts->shared_wavefronts * profile->time_pass + profile->time_copy_pass,
+             1);
     if (finds_lines(access))
         return;
     consider(busiest, WM_BOUND_L2, 1, profile->time_copy_miss);
@@ -262,29 +261,24 @@ static void consider_copy(const struct wm_profile *profile, const struct wm_acce
 }
 
 /* What is beyond the stages of L1. */
-static void consider_l2(const struct wm_profile *profile, const struct wm_access *access, const struct wm_counts *counts,
-                        struct busiest *busiest)
+static void consider_l2(const struct wm_profile *profile, const struct wm_access *access,
+                        const struct wm_counts *counts, struct busiest *busiest)
 {
     switch (access->opcode.operation) {
-    case WM_CP_ASYNC:
-        consider_copy(profile, access, counts, busiest);
-        break;
-    case WM_ST:
-        consider_store(profile, access, counts, busiest);
-        break;
+    case WM_CP_ASYNC: consider_copy(profile, access, counts, busiest); break;
+    case WM_ST: consider_store(profile, access, counts, busiest); break;
     case WM_LD:
         if (finds_lines(access))
             break;
         consider(busiest, WM_BOUND_L2, 1, profile->time_miss);
         consider(busiest, WM_BOUND_L2, counts->l2_requests, profile->time_l2_request);
         break;
-    default:
-        consider_atomic(profile, access, busiest);
-        break;
+    default: consider_atomic(profile, access, busiest); break;
     }
 }
 
-/* What goes to another block's shared memory and comes from there. A store that leaves gaps in its sectors takes longer. */
+/* What goes to another block's shared memory and comes from there. A store that leaves gaps in its sectors takes
+ * longer. */
 static void consider_cluster(const struct wm_profile *profile, const struct wm_opcode *opcode, double instructions,
                              double sectors, struct busiest *busiest)
 {
@@ -334,7 +328,8 @@ static double copy_latency(const struct wm_profile *profile, const struct wm_acc
 }
 
 /* In hundredths; 0: it has no result. */
-static double latency_of(const struct wm_profile *profile, const struct wm_access *access, const struct wm_counts *counts)
+static double latency_of(const struct wm_profile *profile, const struct wm_access *access,
+                         const struct wm_counts *counts)
 {
     const struct wm_opcode *opcode = &access->opcode;
     const double tags = (double)counts->tag_wavefronts * profile->latency_tag_pass;
@@ -349,7 +344,8 @@ static double latency_of(const struct wm_profile *profile, const struct wm_acces
     if (opcode->space == WM_SHARED_CLUSTER)
         return cluster_latency(profile, opcode, counts);
     if (opcode->operation == WM_ATOM)
-        return profile->latency_atomic + (distinct_lines(profile, access) - 1.0) * profile->latency_atomic_line + data / 2;
+        return profile->latency_atomic + (distinct_lines(profile, access) - 1.0) * profile->latency_atomic_line +
+               data / 2;
     if (opcode->space == WM_LOCAL)
         return profile->latency_local + tags;
     if (finds_lines(access))
@@ -357,11 +353,12 @@ static double latency_of(const struct wm_profile *profile, const struct wm_acces
     return profile->latency_l2 + (counts->lines - 1.0) * profile->latency_l2_line;
 }
 
-/* --------------------------------------------------------------------------------------------------------- one access */
+/* ------------------------------------------------------------------------------------------------------- one access */
 
-/* Kinds of which more than one recorded access in twenty is more than 15 % off: what their time depends on besides is not in
- * the model. That is which slices of L2 are asked, where repetitions are on the same lines; how L2 keeps lines that are to be
- * given up early; what an atomic's results wait for. Or little was measured: memory of other SMs. */
+/* Kinds of which more than one recorded access in twenty is more than 15 % off: what their time depends on besides
+ * is not in the model. That is which slices of L2 are asked, where repetitions are on the same lines; how L2 keeps
+ * lines that are to be given up early; what an atomic's results wait for. Or little was measured: memory of other
+ * SMs. */
 static int is_far_off(const struct wm_access *access)
 {
     const struct wm_opcode *opcode = &access->opcode;
@@ -372,14 +369,11 @@ static int is_far_off(const struct wm_access *access)
         return 1;
     switch (opcode->operation) {
     case WM_LD:
-        return !finds_lines(access) && (access->l1 == WM_L1_HIT || opcode->cache == WM_CACHE_CS ||
-                                        opcode->cache == WM_CACHE_LU);
-    case WM_ST:
-        return opcode->space == WM_LOCAL;
-    case WM_CP_ASYNC:
-        return 1;
-    default:
-        return opcode->operation == WM_ATOM || access->l1 == WM_L1_HIT;
+        return !finds_lines(access) &&
+               (access->l1 == WM_L1_HIT || opcode->cache == WM_CACHE_CS || opcode->cache == WM_CACHE_LU);
+    case WM_ST: return opcode->space == WM_LOCAL;
+    case WM_CP_ASYNC: return 1;
+    default: return opcode->operation == WM_ATOM || access->l1 == WM_L1_HIT;
     }
 }
 
@@ -405,7 +399,8 @@ enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, co
     consider_passes(profile, counts->shared_wavefronts, counts->lsu_wavefronts, counts->tag_wavefronts, &busiest);
     if (access->mask) {
         consider_issue(profile, opcode, 1, &busiest);
-        consider_write_back(profile, opcode, opcode->space == WM_SHARED && wmi_shared_merge(profile, access), 1, &busiest);
+        consider_write_back(profile, opcode, opcode->space == WM_SHARED && wmi_shared_merge(profile, access), 1,
+                            &busiest);
         if (opcode->space == WM_SHARED_CLUSTER)
             consider_cluster(profile, opcode, 1, counts->sectors, &busiest);
         else if (opcode->space != WM_SHARED)
@@ -419,7 +414,7 @@ enum wm_status wm_cycles(const wm_arch *arch, const struct wm_access *access, co
     return WM_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 /* The counts of a row that its time depends on. */
 struct sums {
@@ -459,7 +454,8 @@ static void consider_row_l2(const struct wm_profile *profile, const struct wm_ta
     }
 }
 
-static struct busiest row_cycles(const struct wm_profile *profile, const struct wm_tally_row *row, const struct sums *sums)
+static struct busiest row_cycles(const struct wm_profile *profile, const struct wm_tally_row *row,
+                                 const struct sums *sums)
 {
     const double instructions = (double)(row->instructions - row->inactive);
     const struct wm_opcode *opcode = &row->opcode;
@@ -481,7 +477,8 @@ static struct busiest row_cycles(const struct wm_profile *profile, const struct 
     return busiest;
 }
 
-/* Lines of a row's ideal: no fewer than its requests, as no instruction shares a line with another, and no more than there are. */
+/* Lines of a row's ideal: no fewer than its requests, as no instruction shares a line with another, and no more
+ * than there are. */
 static double ideal_lines(double lines, double requests, double real)
 {
     if (lines < requests)
@@ -499,10 +496,13 @@ enum wm_status wm_cycles_row(const wm_arch *arch, const struct wm_tally_row *row
     if (!arch || !row || !out)
         return WM_E_ARGUMENT;
     profile = wm_arch_profile(arch);
-    sums = (struct sums){(double)row->sums[WM_SHARED_WAVEFRONTS], (double)row->sums[WM_LSU_WAVEFRONTS],
-                         (double)row->sums[WM_TAG_WAVEFRONTS], (double)row->sums[WM_LINES],
+    sums = (struct sums){(double)row->sums[WM_SHARED_WAVEFRONTS],
+                         (double)row->sums[WM_LSU_WAVEFRONTS],
+                         (double)row->sums[WM_TAG_WAVEFRONTS],
+                         (double)row->sums[WM_LINES],
                          (double)row->sums[WM_L2_REQUESTS],
-                         (double)row->sums[WM_L2_SECTORS], (double)row->sums[WM_SECTORS]};
+                         (double)row->sums[WM_L2_SECTORS],
+                         (double)row->sums[WM_SECTORS]};
     /* the same bytes in full lines, one after the other: no bank, of tags or data, is wanted twice */
     lines = (double)row->sums[WM_SECTORS_IDEAL] * profile->sector_bytes / profile->line_bytes;
     requests = (double)row->sums[WM_REQUESTS];

@@ -169,7 +169,7 @@ void table_totals(const wm_tally *opcodes, struct buffer *out)
     totals_walk(opcodes, &sink);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ cycles */
+/* ----------------------------------------------------------------------------------------------------------- cycles */
 
 /* The unit with the most to do. */
 static enum wm_bound busiest_of(const double cycles[WM_BOUNDS])
@@ -220,7 +220,7 @@ void table_cycles(const wm_arch *arch, const wm_tally *opcodes, struct buffer *o
     buffer_free(&text);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- waste */
+/* ------------------------------------------------------------------------------------------------------------ waste */
 
 struct wasteful {
     const struct wm_tally_row *row;

@@ -1,5 +1,5 @@
-/* Predicted cycles against recorded ones (traces/hardware/sm_90): how far off, by kind of access. The rates were fitted on
- * accesses of other seeds; the bounds are what is promised of them. */
+/* Predicted cycles against recorded ones (traces/hardware/sm_90): how far off, by kind of access. The rates were
+ * fitted on accesses of other seeds; the bounds are what is promised of them. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +15,22 @@
 #include "warpmem.h"
 
 #define FOLDER "traces/hardware/sm_90"
-#define MOST   4096
+#define MOST 4096
 
-enum kind { SHARED, LOADS, PAST_L1, EVICT_FIRST, STORES, REDS, ATOMS, COPIES, BYPASSES, LOCAL_LOADS, LOCAL_STORES, KINDS };
+enum kind {
+    SHARED,
+    LOADS,
+    PAST_L1,
+    EVICT_FIRST,
+    STORES,
+    REDS,
+    ATOMS,
+    COPIES,
+    BYPASSES,
+    LOCAL_LOADS,
+    LOCAL_STORES,
+    KINDS
+};
 
 static const char *const kind_names[KINDS] = {
     [SHARED] = "shared memory",
@@ -206,8 +219,8 @@ static struct timed timed; /* too large for a stack */
 static void repeated_accesses(void **state)
 {
     static const struct promise throughput[KINDS] = {
-        [SHARED] = {10, 50},  [LOADS] = {20, 100},  [PAST_L1] = {40, 300}, [STORES] = {10, 60},      [REDS] = {20, 300},
-        [ATOMS] = {30, 350},  [COPIES] = {30, 200}, [LOCAL_LOADS] = {10, 80},
+        [SHARED] = {10, 50}, [LOADS] = {20, 100}, [PAST_L1] = {40, 300}, [STORES] = {10, 60},
+        [REDS] = {20, 300},  [ATOMS] = {30, 350}, [COPIES] = {30, 200},  [LOCAL_LOADS] = {10, 80},
     };
     static const struct promise latency[KINDS] = {
         [SHARED] = {20, 90}, [LOADS] = {20, 30}, [PAST_L1] = {80, 150}, [COPIES] = {30, 120}, [LOCAL_LOADS] = {20, 60},
@@ -224,8 +237,8 @@ static void repeated_accesses(void **state)
 static void accesses_on_lines_of_their_own(void **state)
 {
     static const struct promise throughput[KINDS] = {
-        [SHARED] = {10, 50}, [LOADS] = {20, 100},  [PAST_L1] = {20, 120}, [STORES] = {10, 80}, [REDS] = {10, 80},
-        [ATOMS] = {40, 300}, [COPIES] = {60, 300}, [LOCAL_LOADS] = {10, 60},
+        [SHARED] = {10, 50}, [LOADS] = {20, 100}, [PAST_L1] = {20, 120}, [STORES] = {10, 80},
+        [REDS] = {10, 80},   [ATOMS] = {40, 300}, [COPIES] = {60, 300},  [LOCAL_LOADS] = {10, 60},
     };
     static const struct promise latency[KINDS] = {
         [SHARED] = {20, 90}, [LOADS] = {40, 200}, [PAST_L1] = {40, 250}, [ATOMS] = {60, 250}, [COPIES] = {60, 200},
@@ -243,8 +256,8 @@ static void accesses_on_lines_of_their_own(void **state)
 static void cycles_of_another_program(void **state)
 {
     static const struct promise throughput[KINDS] = {
-        [SHARED] = {50, 150}, [LOADS] = {100, 250}, [STORES] = {50, 150}, [REDS] = {50, 300},
-        [ATOMS] = {80, 350},  [COPIES] = {80, 300},
+        [SHARED] = {50, 150}, [LOADS] = {100, 250}, [STORES] = {50, 150},
+        [REDS] = {50, 300},   [ATOMS] = {80, 350},  [COPIES] = {80, 300},
     };
 
     (void)state;
@@ -305,10 +318,12 @@ static void whole_lines(void **state)
         enum wm_l1 l1;
         double cycles;
     } cases[] = {
-        {"ld.shared.b32", 128, WM_L1_HIT, 32},    {"st.shared.b32", 4, WM_L1_HIT, 1},     {"atom.shared.add.u32", 0, WM_L1_HIT, 32},
-        {"ld.global.b32", 128, WM_L1_HIT, 32},    {"ld.global.b32", 132, WM_L1_MISS, 33}, {"st.global.b32", 4, WM_L1_MISS, 4},
-        {"st.global.v4.b32", 16, WM_L1_MISS, 16}, {"st.global.b32", 128, WM_L1_MISS, 64}, {"st.local.b32", 0, WM_L1_MISS, 4},
-        {"red.global.add.u32", 4, WM_L1_MISS, 5}, {"red.global.add.u32", 128, WM_L1_MISS, 32},
+        {"ld.shared.b32", 128, WM_L1_HIT, 32},       {"st.shared.b32", 4, WM_L1_HIT, 1},
+        {"atom.shared.add.u32", 0, WM_L1_HIT, 32},   {"ld.global.b32", 128, WM_L1_HIT, 32},
+        {"ld.global.b32", 132, WM_L1_MISS, 33},      {"st.global.b32", 4, WM_L1_MISS, 4},
+        {"st.global.v4.b32", 16, WM_L1_MISS, 16},    {"st.global.b32", 128, WM_L1_MISS, 64},
+        {"st.local.b32", 0, WM_L1_MISS, 4},          {"red.global.add.u32", 4, WM_L1_MISS, 5},
+        {"red.global.add.u32", 128, WM_L1_MISS, 32},
     };
     wm_arch *arch = open_arch("sm_90");
 
@@ -355,8 +370,8 @@ static void trust(void **state)
     wm_arch_close(arch);
 }
 
-/* A row's cycles are at least those of its busiest unit: never more than its accesses one after the other, and no less than
- * what the same accesses would cost at their ideals. */
+/* A row's cycles are at least those of its busiest unit: never more than its accesses one after the other, and no
+ * less than what the same accesses would cost at their ideals. */
 static void rows(void **state)
 {
     const struct wm_reader_options options = {.l1 = WM_L1_MISS};
@@ -427,7 +442,8 @@ static unsigned bank_of(uint64_t line)
     return (unsigned)(__builtin_parityll(line & 0xF5EF7AB5) | __builtin_parityll(line & 0x1AEBAD5DA) << 1);
 }
 
-/* Busy phases of each tag wavefront of a load that misses: lines, in lane order, go to the first with their bank free. */
+/* Busy phases of each tag wavefront of a load that misses: lines, in lane order, go to the first with their bank
+ * free. */
 static unsigned busy_phases_of_wavefronts(const struct wm_access *access)
 {
     uint64_t line[WM_LANES];
@@ -536,10 +552,14 @@ static void results_are_written_back_by_phases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(repeated_accesses), cmocka_unit_test(accesses_on_lines_of_their_own),
-        cmocka_unit_test(cycles_of_another_program), cmocka_unit_test(bounds),
-        cmocka_unit_test(whole_lines), cmocka_unit_test(trust),
-        cmocka_unit_test(rows), cmocka_unit_test(results_are_written_back_by_phases),
+        cmocka_unit_test(repeated_accesses),
+        cmocka_unit_test(accesses_on_lines_of_their_own),
+        cmocka_unit_test(cycles_of_another_program),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(whole_lines),
+        cmocka_unit_test(trust),
+        cmocka_unit_test(rows),
+        cmocka_unit_test(results_are_written_back_by_phases),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
