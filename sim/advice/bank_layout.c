@@ -229,7 +229,9 @@ static const char *const index_names[WM_DIMENSIONS][WM_DIMENSIONS] = {
 /* Elements that are moved beyond the last one of several dimensions: the array is declared with one. */
 static int is_flat(const struct wm_array *array, const struct bank_layout *layout)
 {
-    return layout->kind == LAYOUT_XOR && array->dimensions > 1 && layout->size_bytes != array->size_bytes;
+    const int is_beyond = layout->kind == LAYOUT_XOR && layout->size_bytes != array->size_bytes;
+
+    return array->dimensions > 1 && (is_beyond || layout->kind == LAYOUT_SKIP);
 }
 
 void layout_declaration(const struct wm_array *array, const struct bank_layout *layout, unsigned align_bytes,
@@ -365,6 +367,18 @@ static int dimension_indices(const struct wm_array *array, const struct bank_lay
     return 1;
 }
 
+/* What i is, of several dimensions. */
+static void say_whole(const struct wm_array *array, struct buffer *out)
+{
+    if (array->dimensions == 1)
+        return;
+    buffer_puts(out, " with i = ");
+    for (unsigned d = 0; d + 1 < array->dimensions; d++)
+        buffer_printf(out, "%s * %llu + ", index_names[array->dimensions - 1][d],
+                      (unsigned long long)elements_from(array->extent, array->dimensions, d + 1));
+    buffer_puts(out, "col");
+}
+
 /* The whole index: each diagonal as a term. */
 static void whole_index(const struct wm_array *array, const struct bank_layout *layout, struct buffer *out)
 {
@@ -395,13 +409,7 @@ static void whole_index(const struct wm_array *array, const struct bank_layout *
         separator = " ^ ";
     }
     buffer_putc(out, ']');
-    if (array->dimensions > 1) {
-        buffer_puts(out, " with i = ");
-        for (unsigned d = 0; d + 1 < array->dimensions; d++)
-            buffer_printf(out, "%s * %llu + ", index_names[array->dimensions - 1][d],
-                          (unsigned long long)elements_from(array->extent, array->dimensions, d + 1));
-        buffer_puts(out, "col");
-    }
+    say_whole(array, out);
 }
 
 static void plain_index(const struct wm_array *array, struct buffer *out)
@@ -450,6 +458,7 @@ void layout_index(const struct wm_array *array, const struct bank_layout *layout
         if (layout->is_twice && layout->skip > 1)
             buffer_printf(out, " * %llu", (unsigned long long)layout->skip);
         buffer_putc(out, ']');
+        say_whole(array, out);
         break;
     case LAYOUT_XOR:
         if (!dimension_indices(array, layout, out)) {

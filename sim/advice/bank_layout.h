@@ -8,7 +8,7 @@
 enum bank_layout_kind {
     LAYOUT_AS_IS,
     LAYOUT_PAD,    /* rows of another pitch: the extents change, and no index does */
-    LAYOUT_SKIP,   /* of one dimension: i + i / N * Q, and perhaps + i / N / N * Q */
+    LAYOUT_SKIP,   /* of the whole index: i + i / N * Q, and perhaps + i / N / N * Q */
     LAYOUT_XOR,    /* index bits that other bits of the index are XORed into, or any other linear map of them */
     LAYOUT_ROW_XOR /* bits of the column that bits of the row are XORed into, where rows are no power of two */
 };

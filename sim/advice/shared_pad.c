@@ -1,4 +1,5 @@
-/* Paddings: rows, and planes, that are longer; of one dimension, elements left out at regular distances. */
+/* Paddings: rows, and planes, that are longer; and elements left out at regular distances, of one dimension or after
+ * every so many rows. */
 #include "config.h"
 
 #include "shared_search.h"
@@ -203,16 +204,21 @@ static void add_skips(const struct shared_search *search, uint64_t every, int is
     }
 }
 
+/* Elements left out after every so many. */
 static enum wm_status find_skips(struct shared_search *search, struct shared_result *result)
 {
-    const uint64_t elements = search->array->size_bytes / search->array->element_bytes;
+    const struct wm_array *array = search->array;
+    const uint64_t elements = array->size_bytes / array->element_bytes;
+    const uint64_t row = array->dimensions > 1 ? array->extent[array->dimensions - 1] : 1;
     struct candidates candidates = {NULL, 0, 0, 0};
-    struct guesses guesses;
+    struct guesses guesses = {.n = 0};
     enum wm_status status = WM_OK;
 
-    guess_rows(search, &guesses);
+    if (array->dimensions == 1)
+        guess_rows(search, &guesses);
     for (int is_twice = 0; is_twice < 2 && !status && !result->is_perfect; is_twice++) {
-        for (uint64_t every = 1; every < elements; every *= 2)
+        /* of several dimensions, whole rows; where one was left out after each of them, that was longer rows */
+        for (uint64_t every = array->dimensions > 1 ? row * 2 : 1; every < elements; every *= 2)
             add_skips(search, every, is_twice, &candidates);
         for (unsigned i = 0; i < guesses.n && !is_twice; i++)
             add_skips(search, guesses.every[i], 0, &candidates);
@@ -232,9 +238,14 @@ enum wm_status shared_find_pad(struct shared_search *search, struct shared_resul
         result->why_not = "an access lies across two rows";
         return WM_OK;
     }
-    if (search->is_misplaced && search->array->dimensions == 1) {
+    if (search->array->dimensions > 1) {
+        const enum wm_status status = find_rows(search, result);
+
+        if (status || !result->cost.excess || search->is_misplaced)
+            return status;
+    } else if (search->is_misplaced) {
         result->why_not = "an access does not begin at a multiple of its width in the array";
         return WM_OK;
     }
-    return search->array->dimensions > 1 ? find_rows(search, result) : find_skips(search, result);
+    return find_skips(search, result);
 }
