@@ -634,6 +634,141 @@ static void test_random(void **state)
     assert_true(perfect > 20);
 }
 
+/* ----------------------------------------------------------------------------------------- another map of threads */
+
+/* How often each byte is loaded, by the loads as a layout moves them or as they are. */
+static void count_loads(const struct array_and_accesses *of, const struct bank_layout *layout, uint64_t *loads)
+{
+    const struct access_kernel *kernel = of->accesses->kernels[0];
+
+    for (size_t s = 0; s < kernel->n_sites; s++) {
+        for (size_t i = 0; i < kernel->sites[s]->n; i++) {
+            const struct wm_access *access = &kernel->sites[s]->accesses[i];
+
+            for (unsigned lane = 0; access->opcode.operation == WM_LD && lane < WM_LANES; lane++) {
+                const uint64_t at = access->address[lane] - of->array->address;
+
+                for (unsigned b = 0; b < access->opcode.width_bytes; b++)
+                    loads[layout ? layout_offset(layout, at + b) : at + b] += access->count;
+            }
+        }
+    }
+}
+
+/* 16 B of every thread along rows of 128 floats: two halves of a row in place of every second vector. */
+static void test_threads(void **state)
+{
+    static const struct given given[] = {{"ld.shared.v4.b32", ALL, 0, 16, 32, 0, 8, 512},
+                                         {"ld.shared.v4.b32", ALL, 16, 16, 32, 0, 8, 512},
+                                         {"st.shared.v4.b32", ALL, 0, 32, 16, 0, 8, 512}};
+    const struct shared_options allowed = {.allow_thread_map = 1}, not_allowed = {.allow_thread_map = 0};
+    const struct bank_layout *layout;
+    struct array_and_accesses of;
+    struct shared_advice advice;
+    struct bank_layout as_is;
+    uint64_t before[4096] = {0}, after[4096] = {0};
+
+    (void)state;
+    open_array("__shared__ float Bs[8][128]", &of);
+    for (uint32_t i = 0; i < ROWS(given); i++)
+        add_given(&given[i], i + 1, &of);
+    assert_int_equal(shared_advice_find(of.arch, of.accesses->kernels[0], of.array, &not_allowed, &advice), WM_OK);
+    assert_false(advice.results[SHARED_THREADS].is_found);
+    shared_advice_free(&advice);
+
+    assert_int_equal(shared_advice_find(of.arch, of.accesses->kernels[0], of.array, &allowed, &advice), WM_OK);
+    assert_true(advice.results[SHARED_THREADS].is_perfect);
+    layout = &advice.results[SHARED_THREADS].layout;
+    count_loads(&of, NULL, before);
+    count_loads(&of, layout, after);
+    assert_memory_equal(before, after, sizeof before);
+    check_bijective(of.array, layout);
+    check_text(of.array, layout, 16);
+    layout_as_is(of.array, &as_is);
+    for (size_t i = 0; i < advice.n_lines; i++) {
+        const struct shared_line *line = &advice.lines[i];
+
+        assert_int_equal(line->after[SHARED_THREADS],
+                         naive_sum(&of, line, line->opcode.operation == WM_LD ? layout : &as_is));
+        assert_int_equal(line->after[SHARED_THREADS], line->floor);
+    }
+    shared_advice_free(&advice);
+    close_array(&of);
+}
+
+/* --------------------------------------------------------------------------------------------- accesses in memory */
+
+static const struct access_site *only_site(const struct accesses *accesses)
+{
+    assert_int_equal(accesses->n_kernels, 1);
+    assert_int_equal(accesses->kernels[0]->n_sites, 1);
+    return accesses->kernels[0]->sites[0];
+}
+
+/* Equal ones of shared memory are one; lanes that are not active make no difference. */
+static void test_merging(void **state)
+{
+    struct wm_access access = blank_access("ld.shared.b32", 3);
+    struct accesses *accesses = NULL;
+
+    (void)state;
+    assert_int_equal(accesses_new(0, &accesses), WM_OK);
+    access.count = 5;
+    assert_int_equal(accesses_add(accesses, &access), WM_OK);
+    access.address[7] = 4;
+    access.count = 2;
+    assert_int_equal(accesses_add(accesses, &access), WM_OK);
+    assert_int_equal(only_site(accesses)->n, 1);
+    assert_int_equal(only_site(accesses)->accesses[0].count, 7);
+    access.address[1] = 4;
+    assert_int_equal(accesses_add(accesses, &access), WM_OK);
+    assert_int_equal(only_site(accesses)->n, 2);
+    assert_int_equal(only_site(accesses)->executed, 9);
+    accesses_free(accesses);
+}
+
+/* Of global memory each is kept, up to the limit; what is left out is counted. */
+static void test_limit(void **state)
+{
+    struct wm_access access = blank_access("ld.global.b32", ALL);
+    struct accesses *accesses = NULL;
+
+    (void)state;
+    assert_int_equal(accesses_new(0, &accesses), WM_OK);
+    for (unsigned i = 0; i < ACCESSES_OF_SITE + 10; i++)
+        assert_int_equal(accesses_add(accesses, &access), WM_OK);
+    assert_int_equal(only_site(accesses)->n, ACCESSES_OF_SITE);
+    assert_int_equal(only_site(accesses)->left_out, 10);
+    assert_int_equal(only_site(accesses)->executed, ACCESSES_OF_SITE + 10);
+    access.count = INT64_MAX;
+    assert_int_equal(accesses_add(accesses, &access), WM_E_RANGE);
+    accesses_free(accesses);
+}
+
+/* Kernels are told apart by name and block, unless they are expressions of one command. */
+static void test_kernels(void **state)
+{
+    static const struct wm_kernel kernels[] = {
+        {.name = "k(i=0)", .block = {32, 1, 1}}, {.name = "k(i=1)", .block = {32, 1, 1}}, {.name = "k(i=0)", .block = {64, 1, 1}}};
+
+    (void)state;
+    for (int is_one_kernel = 0; is_one_kernel < 2; is_one_kernel++) {
+        struct accesses *accesses = NULL;
+
+        assert_int_equal(accesses_new(is_one_kernel, &accesses), WM_OK);
+        for (size_t i = 0; i < 2 * ROWS(kernels); i++) {
+            struct wm_access access = blank_access("ld.shared.b32", ALL);
+
+            access.kernel = &kernels[i % ROWS(kernels)];
+            assert_int_equal(accesses_add(accesses, &access), WM_OK);
+        }
+        assert_int_equal(accesses->n_kernels, is_one_kernel ? 1 : 3);
+        assert_string_equal(accesses->kernels[0]->kernel.name, is_one_kernel ? "k" : "k(i=0)");
+        assert_int_equal(accesses->kernels[0]->sites[0]->executed, is_one_kernel ? 6 : 2);
+        accesses_free(accesses);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -642,6 +777,10 @@ int main(void)
         cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_kernels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
