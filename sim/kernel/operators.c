@@ -576,6 +576,57 @@ static int is_made_of(const struct type *type, const struct type *from)
     return bytes == parts;
 }
 
+/* The parameter that a pointer is, or is an element of; *index: the element, or NULL. */
+static struct symbol *parameter_of(const struct expr *pointer, struct expr **index)
+{
+    *index = NULL;
+    if (pointer->kind == E_BINARY && (pointer->op == '+' || pointer->op == '-')) {
+        *index = pointer->b;
+        pointer = pointer->a;
+    }
+    if (pointer->kind != E_VAR || !pointer->symbol->is_parameter || pointer->symbol->type->kind != K_POINTER ||
+        pointer->symbol->type->base->kind == K_ARRAY)
+        return NULL;
+    return pointer->symbol;
+}
+
+/* Its place in memory is not asked for. */
+static void count_deref(struct compile *c, const struct expr *pointer)
+{
+    struct expr *index;
+    struct symbol *symbol = parameter_of(pointer, &index);
+
+    if (!symbol)
+        return;
+    symbol->derefs++;
+    if (index)
+        add_index_use(c, symbol, index);
+}
+
+static struct expr *deref(struct compile *c, struct expr *pointer, struct place place);
+
+/* The same through a parameter of a function that is inlined: what it points to may be in registers. offset: values of type
+ * beyond, or NULL. */
+static struct expr *view_parameter(struct compile *c, struct expr *at, struct expr *offset, const struct type *type,
+                                   struct place place)
+{
+    const struct type *wide = wmi_c_basic(c, K_LONG);
+    struct expr *index;
+    const struct symbol *symbol = parameter_of(at, &index);
+    const struct type *of = symbol ? symbol->type->base : NULL;
+    struct expr *e;
+
+    if (!symbol || !c->instance || c->instance->function->is_kernel || !wmi_c_is_scalar(of) ||
+        wmi_c_same(type, of) || !is_made_of(type, of->plain))
+        return NULL;
+    if (offset)
+        at = wmi_c_binary(c, '+', at, wmi_c_binary(c, '*', wmi_c_cast(c, offset, wide, place), wmi_c_integer(c, type->size / of->size, wide, place), place), place);
+    e = wmi_c_make(c, E_VIEW, of->is_const ? wmi_c_const(c, type) : type, place);
+    e->a = deref(c, at, place);
+    e->is_lvalue = 1;
+    return e;
+}
+
 /* *(unsigned *)&x, where x is a local variable or a part of one, as large as what it is looked at as. */
 static struct expr *view_whole(struct compile *c, const struct expr *pointer, const struct type *type, struct place place)
 {
@@ -617,6 +668,9 @@ static struct expr *view(struct compile *c, struct expr *pointer, struct place p
         if (e)
             return e;
     }
+    e = view_parameter(c, at, offset, type, place);
+    if (e)
+        return e;
     if (at->kind == E_ADDRESS && at->a->kind == E_INDEX) {
         array = at->a->a;
         index = at->a->b;
@@ -637,33 +691,6 @@ static struct expr *view(struct compile *c, struct expr *pointer, struct place p
     e->a = element(c, array, index, place);
     e->is_lvalue = 1;
     return e;
-}
-
-/* The parameter that a pointer is, or is an element of; *index: the element, or NULL. */
-static struct symbol *parameter_of(const struct expr *pointer, struct expr **index)
-{
-    *index = NULL;
-    if (pointer->kind == E_BINARY && (pointer->op == '+' || pointer->op == '-')) {
-        *index = pointer->b;
-        pointer = pointer->a;
-    }
-    if (pointer->kind != E_VAR || !pointer->symbol->is_parameter || pointer->symbol->type->kind != K_POINTER ||
-        pointer->symbol->type->base->kind == K_ARRAY)
-        return NULL;
-    return pointer->symbol;
-}
-
-/* Its place in memory is not asked for. */
-static void count_deref(struct compile *c, const struct expr *pointer)
-{
-    struct expr *index;
-    struct symbol *symbol = parameter_of(pointer, &index);
-
-    if (!symbol)
-        return;
-    symbol->derefs++;
-    if (index)
-        add_index_use(c, symbol, index);
 }
 
 static struct expr *deref(struct compile *c, struct expr *pointer, struct place place)

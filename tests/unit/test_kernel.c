@@ -767,6 +767,9 @@ static void test_other_views(void **state)
 {
     static const char source[] =
         "#define WORD(x) (*reinterpret_cast<unsigned *>(&(x)))\n"
+        "__device__ void words(half *r, const float *v, unsigned *out) {\n"
+        "  for (int i = 0; i < 2; i++) { WORD(r[2 * i]) += 1; float4 f = *(const float4 *)&v[4 * i]; out[i] = ((unsigned *)r)[i] + (unsigned)f.w; }\n"
+        "  out[2] = reinterpret_cast<const uint4 *>(v)[1].x; }\n"
         "__global__ void k(unsigned *out, int n) {\n"
         "  half h[8]; for (int i = 0; i < 8; i++) h[i] = (half)(float)(i + 1);\n"
         "  half2 pair; pair.x = (half)1.0f; pair.y = (half)2.0f;\n"
@@ -780,9 +783,10 @@ static void test_other_views(void **state)
         "  WORD(h[0])++; out[10] = WORD(h[0]);\n"
         "  for (int i = 0; i < 4; i++) out[11 + i] = ((unsigned *)h)[i];\n"
         "  out[15] = reinterpret_cast<uint4 &>(four).z; out[16] = *(int *)&four.y;\n"
+        "  float w[8] = {1, 2, 3, 4, 5, 6, 7, 8}; half x[4]; WORD(x[0]) = 1; WORD(x[2]) = 2; words(x, w, out + 17);\n"
         "}\n";
     static const unsigned expected[] = {0x44004200, 0x40003c00, 0x3fc00000, 0x0003fffe, 0x48004700, 0x40000000, 23, 1, 34, 1, 0x40003c01,
-                                        0x40003c01, 0x44004200, 0x42004000, 0x48004700, 0x40e00000, 0x40c00000};
+                                        0x40003c01, 0x44004200, 0x42004000, 0x48004700, 0x40e00000, 0x40c00000, 2 + 4, 3 + 8, 0x40a00000};
     struct ran *ran = good(source, "--arg n=2");
     const unsigned *out = buffer_of(ran, "out", NULL);
 
