@@ -81,6 +81,7 @@ struct run {
     size_t n_arrays;
     const struct wm_array **all; /* of the kernel, in any memory */
     size_t n_all;
+    int has_warned; /* of a trace without declarations */
     struct output *output;
     struct buffer buffer;
 };
@@ -529,11 +530,12 @@ static int write_shared(struct answer *answer)
     if (!run->n_arrays && !is_source(run)) {
         if (!guess_array(run, answer->kernel, &guess))
             return 1;
-        if (!run->options->pitch)
+        if (!run->options->pitch && !run->has_warned)
             warn(run->options->file,
                  "what the accesses touch of shared memory is taken for one array of %llu-byte elements: --decl says "
                  "what there is, or --pitch how long its rows are",
                  (unsigned long long)guess.element_bytes);
+        run->has_warned = 1;
         return write_array(answer, &guess);
     }
     for (size_t i = 0; i < run->n_arrays; i++) {
