@@ -142,6 +142,7 @@ enum wm_status shared_phases(const struct shared_search *search, unsigned granul
         const struct wm_access *access = touch->access;
         const unsigned lanes = lanes_of_phase(search, access);
         const size_t first = phases.n;
+        int busy;
 
         if (touch->is_past_l1)
             continue; /* no wavefronts of its own; and tag wavefronts do not change within a row of banks */
@@ -149,16 +150,19 @@ enum wm_status shared_phases(const struct shared_search *search, unsigned granul
             *is_exact = 0;
             continue;
         }
-        if (add_phases(search, access, lanes, &phases) < 0)
+        busy = add_phases(search, access, lanes, &phases);
+        if (busy < 0)
             goto no_memory;
-        /* a wide load whose lanes share addresses in pairs is served in phases twice as long */
-        if (access->opcode.operation == WM_LD && lanes < WM_LANES && access->mask &&
-            passes_now(&phases, first, within_bits, slot_bits, bits) != touch->now * access->count) {
+        /* A wide load whose lanes share addresses in pairs is served in phases twice as long: then fewer of them have
+         * active lanes, and that is its ideal. */
+        if (access->opcode.operation == WM_LD && lanes < WM_LANES && (uint32_t)busy != touch->floor) {
             phases.n = first;
             if (add_phases(search, access, lanes * 2, &phases) < 0)
                 goto no_memory;
         }
-        if (access->mask && passes_now(&phases, first, within_bits, slot_bits, bits) != touch->now * access->count)
+        /* in a copy, lanes whose source lines are looked up apart do not meet: phases say too much */
+        if (access->opcode.operation == WM_CP_ASYNC ||
+            passes_now(&phases, first, within_bits, slot_bits, bits) != touch->now * access->count)
             *is_exact = 0;
     }
     *out = (struct xor_problem){bits, slot_bits, within_bits, phases.list, phases.n};
