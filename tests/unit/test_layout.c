@@ -634,6 +634,107 @@ static void test_random(void **state)
     assert_true(perfect > 20);
 }
 
+/* ------------------------------------------------------------------------------------- all linear layouts there are */
+
+/* Passes of all accesses with the granules of 16 B in the slots of a map, by the naive model: those of one slot lie one
+ * row of banks apart, in their order. */
+static uint64_t naive_cost_of_map(const struct array_and_accesses *of, const uint32_t *columns, unsigned bits)
+{
+    const struct access_kernel *kernel = of->accesses->kernels[0];
+    unsigned used[8] = {0};
+    uint64_t place[64];
+    uint64_t sum = 0;
+
+    for (uint32_t granule = 0; granule < 1U << bits; granule++) {
+        const uint32_t slot = slot_by_hand(columns, bits, granule);
+
+        place[granule] = used[slot]++ * UINT64_C(128) + slot * 16;
+    }
+    for (size_t s = 0; s < kernel->n_sites; s++) {
+        for (size_t i = 0; i < kernel->sites[s]->n; i++) {
+            struct wm_access moved = kernel->sites[s]->accesses[i];
+            struct wm_counts counts;
+
+            for (unsigned lane = 0; lane < WM_LANES; lane++) {
+                const uint64_t at = moved.address[lane] - of->array->address;
+
+                moved.address[lane] = place[at / 16] + at % 16;
+            }
+            naive_counts(&naive_sm_90, &moved, &counts);
+            sum += counts.shared_wavefronts * moved.count;
+        }
+    }
+    return sum;
+}
+
+static uint64_t least_of_maps(const struct array_and_accesses *of, unsigned bits)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t number = 0; number < 1U << 3 * bits; number++) {
+        uint32_t columns[XOR_MOST_BITS];
+        uint64_t cost;
+
+        for (unsigned i = 0; i < bits; i++)
+            columns[i] = number >> 3 * i & 7;
+        if (!is_full_rank(columns, bits, 3))
+            continue;
+        cost = naive_cost_of_map(of, columns, bits);
+        if (cost < least)
+            least = cost;
+    }
+    return least;
+}
+
+/* Lanes at granules that a subspace, a progression or chance gives; narrow ones at words of them. */
+static void add_small_access(uint32_t line, unsigned bits, struct array_and_accesses *of)
+{
+    static const char *const opcodes[] = {"ld.shared.v4.b32", "st.shared.v4.b32", "ldmatrix.x4.shared.b16",
+                                          "ld.shared.b32",    "st.shared.v2.b32", "ld.shared.v4.b32",
+                                          "atom.shared.add.u32"};
+    struct wm_access access = blank_access(opcodes[random_below(ROWS(opcodes))], ALL);
+    struct xor_phase phase;
+
+    random_phase(bits, 8, &phase);
+    access.line = line;
+    access.count = 1 + random_below(5);
+    for (unsigned i = 0; i < WM_LANES; i++)
+        access.address[i] = of->array->address + phase.unit[i % phase.n] * 16 +
+                            i / phase.n % (16 / access.opcode.width_bytes) * access.opcode.width_bytes;
+    assert_int_equal(accesses_add(of->accesses, &access), WM_OK);
+}
+
+static void test_all_maps(void **state)
+{
+    const struct shared_options options = {0};
+    unsigned imperfect = 0;
+
+    (void)state;
+    random_state = 11;
+    for (unsigned round = 0; round < 40; round++) {
+        struct array_and_accesses of;
+        struct shared_advice advice;
+        uint64_t floor = 0;
+
+        open_array("__shared__ float4 a[16]", &of);
+        for (uint32_t i = 0; i < 4 + round % 5; i++)
+            add_small_access(i + 1, 4, &of);
+        assert_int_equal(shared_advice_find(of.arch, of.accesses->kernels[0], of.array, &options, &advice), WM_OK);
+        for (size_t i = 0; i < advice.n_lines; i++)
+            floor += advice.lines[i].floor;
+        if (advice.now.excess) {
+            const struct shared_result *result = &advice.results[SHARED_XOR];
+
+            assert_true(result->is_perfect || result->is_proven);
+            assert_int_equal(floor + result->cost.excess, least_of_maps(&of, 4));
+            imperfect += !result->is_perfect;
+        }
+        shared_advice_free(&advice);
+        close_array(&of);
+    }
+    assert_true(imperfect > 5);
+}
+
 /* ----------------------------------------------------------------------------------------- another map of threads */
 
 /* How often each byte is loaded, by the loads as a layout moves them or as they are. */
@@ -777,6 +878,7 @@ int main(void)
         cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_all_maps),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_merging),
         cmocka_unit_test(test_limit),
