@@ -217,6 +217,11 @@ static void count_matrices(const struct naive_rules *rules, const struct wm_acce
     list_words(rules, a->address, a->mask, 16, &list);
     for (unsigned m = 0; m < a->opcode.matrices; m++) {
         unsigned passes = bank_degree(&list, 8 * m, 8, 0, 1);
+        for (unsigned row = 8 * m; row < 8 * m + 8; row++) { /* a row is missing: PTX leaves this undefined */
+            if ((a->mask >> row & 1) == 0) {
+                out->inexact = 1u << WM_SHARED_WAVEFRONTS | 1u << WM_BANK_CONFLICTS;
+            }
+        }
         out->shared_wavefronts += passes;
         out->shared_wavefronts_ideal += passes > 0;
         out->ways = larger(out->ways, passes);

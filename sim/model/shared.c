@@ -4,7 +4,8 @@
  * The rules were read from hardware counters of an H200 (traces/hardware/sm_90/h200-random): a load or store is served in
  * phases of phase_lanes lanes; a phase takes as many passes as the most distinct words in one bank; lanes of a wide load
  * that share addresses in pairs let phases double in size; atomics count lanes, not words; a matrix instruction has one
- * phase per 8x8 matrix, its eight rows.
+ * phase per 8x8 matrix, its eight rows. PTX leaves undefined what a matrix instruction does that not all lanes execute; an H200
+ * then counted 2 wavefronts, whatever the rows. The counts here are those of the rows that there are.
  */
 #include "model/model.h"
 
@@ -100,6 +101,8 @@ void wmi_shared(const struct wm_profile *profile, const struct wm_access *access
         words(profile, access, wmi_lanes_used(access), wmi_shared_phase_lanes(profile, access), out);
     else
         lanes(profile, access, out);
+    if (access->opcode.matrices && wmi_lanes_used(access) != wmi_lane_range(0, 8U * access->opcode.matrices))
+        out->inexact |= 1U << WM_SHARED_WAVEFRONTS | 1U << WM_BANK_CONFLICTS;
     if (access->opcode.atomic == WM_ATOMIC_CAS) {
         out->shared_wavefronts *= profile->cas_passes;
         out->shared_wavefronts_ideal *= profile->cas_passes;

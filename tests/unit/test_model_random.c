@@ -40,7 +40,8 @@ static void show(const struct wm_access *access, const struct wm_counts *model, 
     fprintf(stderr, "#   %-24s model %" PRIx32 ", naive %" PRIx32 "\n", "inexact", model->inexact, naive->inexact);
 }
 
-/* What the model may call inexact: the L2 side of copies past L1, the data stage of a global compare-and-swap. */
+/* What the model may call inexact: the L2 side of copies past L1, the data stage of a global compare-and-swap, matrices that
+ * lack rows. */
 static uint32_t may_be_inexact(const struct wm_opcode *opcode)
 {
     if (opcode->operation == WM_CP_ASYNC && opcode->cache == WM_CACHE_CG) {
@@ -54,6 +55,9 @@ static uint32_t may_be_inexact(const struct wm_opcode *opcode)
     }
     if (opcode->operation == WM_ST) {
         return UINT32_C(1) << WM_LSU_WAVEFRONTS;
+    }
+    if (opcode->matrices) {
+        return UINT32_C(1) << WM_SHARED_WAVEFRONTS | UINT32_C(1) << WM_BANK_CONFLICTS;
     }
     return 0;
 }
