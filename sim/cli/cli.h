@@ -5,6 +5,8 @@
 #include "report.h"
 #include "warpmem.h"
 
+#include <regex.h>
+
 /* Exit statuses, besides 0: the input is bad or a comparison failed; the command line is wrong. */
 #define EXIT_BAD 1
 #define EXIT_USAGE 2
@@ -36,6 +38,9 @@ int parse_format(const char *command, const char *text, enum report_format *out)
 int parse_l1(const char *command, const char *text, enum wm_l1 *out);
 int parse_number(const char *command, const char *option, const char *text, unsigned long least, unsigned long most,
                  unsigned long *out);
+
+/* Compiles --kernel. -1: go on, and *out goes to regfree(); else the exit status, and what is wrong has been said. */
+int compile_kernel(const char *command, const char *text, regex_t *out);
 
 /* 0 where the format is JSON and this build has none; says so. */
 int format_is_available(enum report_format format);

@@ -197,20 +197,6 @@ static int parse_options(int argc, char **argv, struct options *out)
     return take_operands(argv + optind, argc - optind, out);
 }
 
-/* Compiles --kernel. Returns -1: go on; else the exit status. */
-static int compile_kernel(const char *text, struct run *run)
-{
-    char reason[256];
-    int error = regcomp(&run->kernel, text, REG_EXTENDED | REG_NOSUB);
-
-    if (error) {
-        regerror(error, &run->kernel, reason, sizeof reason);
-        return usage_error(COMMAND, "--kernel '%s' is not a regular expression: %s", text, reason);
-    }
-    run->has_kernel = 1;
-    return -1;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
 static void say_diag(const struct run *run, const struct wm_diag *diag)
@@ -683,8 +669,10 @@ int run_fix(int argc, char **argv)
     struct run run = {.options = &options};
     int status = parse_options(argc, argv, &options);
 
-    if (status < 0 && options.kernel)
-        status = compile_kernel(options.kernel, &run);
+    if (status < 0 && options.kernel) {
+        status = compile_kernel(COMMAND, options.kernel, &run.kernel);
+        run.has_kernel = status < 0;
+    }
     if (status >= 0)
         goto done;
     status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);

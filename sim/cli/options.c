@@ -147,3 +147,14 @@ int finish_output(struct buffer *buffer, struct output *output)
     }
     return output_commit(output);
 }
+
+int compile_kernel(const char *command, const char *text, regex_t *out)
+{
+    char reason[256];
+    int error = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
+
+    if (!error)
+        return -1;
+    regerror(error, out, reason, sizeof reason);
+    return usage_error(command, "--kernel '%s' is not a regular expression: %s", text, reason);
+}

@@ -170,20 +170,6 @@ static int parse_options(int argc, char **argv, struct options *out)
     return check_traces(COMMAND, out->files, argc - optind);
 }
 
-/* Compiles --kernel. Returns -1: go on; else the exit status. */
-static int compile_kernel(const char *text, struct run *run)
-{
-    char reason[256];
-    int error = regcomp(&run->kernel, text, REG_EXTENDED | REG_NOSUB);
-
-    if (error) {
-        regerror(error, &run->kernel, reason, sizeof reason);
-        return usage_error(COMMAND, "--kernel '%s' is not a regular expression: %s", text, reason);
-    }
-    run->has_kernel = 1;
-    return -1;
-}
-
 static int is_table(const struct run *run)
 {
     return run->options->format == REPORT_TABLE;
@@ -354,8 +340,10 @@ int run_sim(int argc, char **argv)
     struct run run = {.options = &options};
     int status = parse_options(argc, argv, &options);
 
-    if (status < 0 && options.kernel)
-        status = compile_kernel(options.kernel, &run);
+    if (status < 0 && options.kernel) {
+        status = compile_kernel(COMMAND, options.kernel, &run.kernel);
+        run.has_kernel = status < 0;
+    }
     if (status >= 0)
         goto done;
     status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);
