@@ -700,7 +700,7 @@ static void add_small_access(uint32_t line, unsigned bits, struct array_and_acce
     access.count = 1 + random_below(5);
     for (unsigned i = 0; i < WM_LANES; i++)
         access.address[i] = of->array->address + phase.unit[i % phase.n] * 16 +
-                            i / phase.n % (16 / access.opcode.width_bytes) * access.opcode.width_bytes;
+                            i / phase.n % (16u / access.opcode.width_bytes) * access.opcode.width_bytes;
     assert_int_equal(accesses_add(of->accesses, &access), WM_OK);
 }
 
