@@ -36,6 +36,31 @@ int matters(const struct site *site, uint64_t part, uint64_t whole)
     return part && (double)part * site->scale * 100 >= (double)whole * MATTERS_PERCENT;
 }
 
+/* What a change must lower to be worth the work: predicted cycles, sectors, or instructions, which are what vectors
+ * save where something else bounds the cycles. Fewer wavefronts of a stage that bounds nothing are no gain. */
+#define GAIN_PERCENT 2
+
+static int is_gain(double before, double after)
+{
+    return after < before && 100 * (before - after) >= GAIN_PERCENT * before;
+}
+
+int wastes_lines(struct finder *finder, const struct site *site, struct cost *bound)
+{
+    const struct sites *sites = finder->sites;
+    struct access_list list = {0};
+
+    /* twice the lines of whole sectors next to each other, at least; cp.async looks up other things */
+    if (finder->status || site->region == NO_REGION || !is_load_or_store(site) ||
+        finder->is_covered[site - sites->list] || excess_sectors(&site->cost) ||
+        site->cost.sums[WM_LINES] * sites->line_bytes < 2 * site->cost.sums[WM_SECTORS_IDEAL] * sites->sector_bytes)
+        return 0;
+    finder->status = rewrite_adjacent(site, sites->line_bytes, &list);
+    simulate(finder, &list, bound);
+    return !finder->status && is_gain(site->cost.cycles, bound->cycles) &&
+           100 * (site->cost.cycles - bound->cycles) * site->scale >= GAIN_PERCENT * sites->total.cycles;
+}
+
 int is_mostly(uint64_t part, const struct site *site)
 {
     return part && part >= site->several - site->several / 10;
@@ -117,13 +142,30 @@ static void cover(struct finder *finder, const struct effect *effect)
         finder->is_covered[effect->sites[i] - finder->sites->list] = 1;
 }
 
-void propose(struct finder *finder, struct draft *draft)
+static int is_worth_it(const struct draft *draft)
+{
+    struct cost before = {0};
+    struct cost after = {0};
+
+    for (size_t i = 0; i < draft->n_effects; i++) {
+        cost_merge(&before, &draft->effects[i].before);
+        cost_merge(&after, &draft->effects[i].after);
+    }
+    return is_gain(before.cycles, after.cycles) || is_gain((double)before.instructions, (double)after.instructions) ||
+           is_gain((double)before.sums[WM_SECTORS], (double)after.sums[WM_SECTORS]) ||
+           is_gain((double)before.sums[WM_L2_SECTORS], (double)after.sums[WM_L2_SECTORS]);
+}
+
+int propose(struct finder *finder, struct draft *draft)
 {
     struct advice_list *out = finder->out;
     struct advice advice = {.kind = draft->kind, .is_bound = draft->is_bound};
     uint64_t before = 0;
     uint64_t after = 0;
+    int is_proposed = 0;
 
+    if (finder->status || !is_worth_it(draft))
+        goto done;
     if (!finder->status && out->n == finder->size) {
         size_t size = finder->size ? 2 * finder->size : 8;
         struct advice *bigger = realloc(out->list, size * sizeof *bigger);
@@ -158,8 +200,10 @@ void propose(struct finder *finder, struct draft *draft)
     }
     advice.passes = above(before, after);
     out->list[out->n++] = advice;
+    is_proposed = 1;
 done:
     draft_free(draft);
+    return is_proposed;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ words */
@@ -191,6 +235,19 @@ void say_region(const struct region *region, struct buffer *out)
         table_name(region->array->name, out);
     else
         buffer_printf(out, "0x%llx-0x%llx", (unsigned long long)region->low, (unsigned long long)region->high - 1);
+}
+
+void say_lines(const struct sites *sites, const struct site *site, struct buffer *out)
+{
+    const uint64_t *sums = site->cost.sums;
+    double requests = (double)sums[WM_REQUESTS];
+
+    buffer_printf(out,
+                  "All bytes of the sectors are used, but those of a warp lie in %.1f lines of %u B, where %.1f would "
+                  "hold them, and looking them up takes %.1f wavefronts of the tag stage.",
+                  (double)sums[WM_LINES] / requests, sites->line_bytes,
+                  (double)(sums[WM_SECTORS_IDEAL] * sites->sector_bytes) / sites->line_bytes / requests,
+                  (double)sums[WM_TAG_WAVEFRONTS] / requests);
 }
 
 int say_affine(const struct sites *sites, const struct site *site, struct buffer *out)
@@ -305,8 +362,9 @@ static enum wm_status find_all(const struct sites *sites, struct advice_list *ou
         look_at_atomics(&finder, &sites->list[i]);
         look_at_thread_vectors(&finder, &sites->list[i]);
         look_at_walk(&finder, &sites->list[i]);
-        look_at_whole_warps(&finder, &sites->list[i]);
+        look_at_lines(&finder, &sites->list[i]);
     }
+    look_at_whole_warps(&finder);
     for (size_t r = 0; r < sites->n_regions && !finder.status; r++)
         look_at_rest(&finder, r);
     look_at_warp_vectors(&finder);

@@ -403,8 +403,7 @@ static int try_shifts(struct finder *finder, size_t region, struct cost *costs)
         "warp begin at a line and mask the edges:",
         (unsigned long long)(sites->line_bytes - best));
     add_region_effects(finder, region, costs, &draft);
-    propose(finder, &draft);
-    return 1;
+    return propose(finder, &draft);
 }
 
 /* Whether rows of such a pitch are what a site walks: no access lies across the end of one. */
@@ -453,8 +452,7 @@ static int try_pitch(struct finder *finder, size_t region, uint64_t pitch, struc
         (unsigned long long)padded, (unsigned long long)(padded - pitch),
         (unsigned long long)((where->high - base + pitch - 1) / pitch));
     add_region_effects(finder, region, costs, &draft);
-    propose(finder, &draft);
-    return 1;
+    return propose(finder, &draft);
 }
 
 /* The pitches that a site's addresses may have: how far apart rows of different y, blocks or steps are. */

@@ -1,6 +1,8 @@
 /* Which thread takes what, and when: roles of thread indices, tiles in shared memory, vectors, whole warps. */
 #include "finder.h"
 
+#include "report.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,19 +110,51 @@ static void say_tile(const struct tile *tile, uint32_t steps, struct buffer *out
                       tile->shape.blocks_x * tile->shape.blocks_y, tile->shape.blocks_x > 1 ? 'x' : 'y');
 }
 
+/* Whether all lanes of a cost's instructions are active. */
+static int is_of_whole_warps(const struct cost *cost)
+{
+    return cost->lanes == WM_LANES * cost->instructions;
+}
+
+/* Bytes that shared memory gives or takes in a wavefront: 32 banks of 4. */
+#define WAVEFRONT_BYTES 128u
+
+/* Wavefronts of an instruction with all lanes. */
+static unsigned wavefronts_of(const struct site *site)
+{
+    unsigned bytes = WM_LANES * site->opcode.width_bytes;
+
+    return bytes > WAVEFRONT_BYTES ? bytes / WAVEFRONT_BYTES : 1;
+}
+
+/* Whether any has lanes at one address, which share its wavefront. */
+static int are_collided(const struct site *const *sites, size_t n)
+{
+    int is_collided = 0;
+
+    for (size_t i = 0; i < n; i++)
+        is_collided |= sites[i]->collided > 0;
+    return is_collided;
+}
+
 /* What the detour costs. */
-static void say_detour(const struct cost *before, const struct tile *tile, int is_store, struct buffer *out)
+static void say_detour(const struct site *const *sites, size_t n, const struct cost *before, const struct tile *tile,
+                       int is_store, struct buffer *out)
 {
     uint64_t whole = tile->after.instructions;
+    unsigned wavefronts = wavefronts_of(sites[0]);
+    int is_up_to = !is_of_whole_warps(before) || !is_of_whole_warps(&tile->after) || are_collided(sites, n);
 
-    buffer_printf(
-        out,
-        " Shared memory then has %llu store%s and %llu load%s more, of one wavefront each if free of conflicts; a "
-        "barrier between them.",
-        (unsigned long long)(is_store ? before->instructions : whole),
-        (is_store ? before->instructions : whole) == 1 ? "" : "s",
-        (unsigned long long)(is_store ? whole : before->instructions),
-        (is_store ? whole : before->instructions) == 1 ? "" : "s");
+    buffer_printf(out, " Shared memory then has %llu store%s and %llu load%s more, of ",
+                  (unsigned long long)(is_store ? before->instructions : whole),
+                  (is_store ? before->instructions : whole) == 1 ? "" : "s",
+                  (unsigned long long)(is_store ? whole : before->instructions),
+                  (is_store ? whole : before->instructions) == 1 ? "" : "s");
+    if (wavefronts == 1)
+        buffer_puts(out, "one wavefront");
+    else
+        buffer_printf(out, "%s%u wavefronts", is_up_to ? "up to " : "", wavefronts);
+    buffer_puts(out, " each if free of conflicts; a barrier between them.");
 }
 
 static void say_walk(const struct finder *finder, const struct site *site, struct buffer *out)
@@ -178,7 +212,7 @@ static void propose_tile(struct finder *finder, const struct site *const *sites,
         buffer_puts(&draft.words, is_store ? ", and store that in the order of addresses." : ", and read it there.");
     }
     if (sites[0]->opcode.operation != WM_CP_ASYNC)
-        say_detour(&before, tile, is_store, &draft.words);
+        say_detour(sites, n, &before, tile, is_store, &draft.words);
     draft_effect(finder, &draft, sites, n, &tile->after, NULL);
     propose(finder, &draft);
 }
@@ -251,6 +285,53 @@ void look_at_walk(struct finder *finder, const struct site *site)
         return;
     if (find_tile(finder, &site, 1, &site->cost, &tile) && is_worth_a_tile(finder, site, &site->cost, &tile.after))
         propose_tile(finder, &site, 1, &tile, is_scattered(site) ? ADVICE_SORT : ADVICE_TILE);
+}
+
+/* The tile with which looking up lines costs least: a larger one only for a tenth fewer cycles. 0: none saves that. */
+static int find_line_tile(struct finder *finder, const struct site *site, struct tile *best)
+{
+    uint32_t steps = most_steps(&site, 1);
+
+    *best = (struct tile){.after = site->cost};
+    for (uint32_t more = 1; more <= 32; more *= 2) {
+        const struct tile_shape shapes[] = {{more, 1, 1}, {1, more, 1}, {1, 1, more}};
+
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            struct tile tile = {0};
+
+            /* blocks: no more than find_tile() tries */
+            if ((i ? more > 8 : more > 1 && more > steps) || !try_tile(finder, &site, 1, &shapes[i], &tile) ||
+                10 * tile.after.cycles > 9 * best->after.cycles ||
+                tile.after.sums[WM_SECTORS] > site->cost.sums[WM_SECTORS])
+                continue;
+            *best = tile;
+        }
+    }
+    return best->shape.steps != 0 && !finder->status;
+}
+
+/* Whole sectors, but of many rows: what a block takes in the order of addresses, of longer rows. */
+void look_at_lines(struct finder *finder, const struct site *site)
+{
+    struct draft draft = {.kind = ADVICE_TILE};
+    int is_store = site->opcode.operation == WM_ST;
+    struct cost bound;
+    struct tile tile;
+
+    if (!wastes_lines(finder, site, &bound) || !find_line_tile(finder, site, &tile))
+        return;
+    say_region(&finder->sites->regions[site->region], &draft.title);
+    buffer_puts(&draft.title, ": whole sectors, but too many lines");
+    say_lines(finder->sites, site, &draft.words);
+    buffer_puts(&draft.words, " Let the lanes of a warp take more of fewer rows");
+    say_addresses(finder, site, &draft.words);
+    buffer_puts(&draft.words, is_store ? ": collect it in " : ": load it in the order of addresses into ");
+    say_tile(&tile, most_steps(&site, 1), &draft.words);
+    buffer_puts(&draft.words, is_store ? ", and store that in the order of addresses." : ".");
+    say_detour(&site, 1, &site->cost, &tile, is_store, &draft.words);
+    buffer_puts(&draft.words, " None more, if it goes through shared memory already.");
+    draft_effect(finder, &draft, &site, 1, &tile.after, NULL);
+    propose(finder, &draft);
 }
 
 /* ------------------------------------------------------------------------------------------------- roles of threads */
@@ -338,6 +419,29 @@ void look_at_roles(struct finder *finder)
 
 /* ---------------------------------------------------------------------------------------------------------- vectors */
 
+static void say_thread_vectors(const struct site *site, unsigned bytes, uint64_t merged, struct buffer *out)
+{
+    const char *what = site->opcode.operation == WM_LD ? "load" : "store";
+    unsigned parts = bytes / site->opcode.width_bytes;
+
+    if (merged == site->cost.instructions) {
+        buffer_printf(
+            out,
+            "A thread's successive %ss are adjacent and begin at multiples of %u B. Take %u elements at once, "
+            "as float4 and the like do (unroll the loop by %u):",
+            what, bytes, parts, parts);
+        return;
+    }
+    buffer_printf(out, "A thread's successive %ss are adjacent. Of ", what);
+    table_count(site->cost.instructions, 0, out);
+    buffer_printf(out, " %ss, ", what);
+    table_count(merged, 0, out);
+    buffer_printf(out,
+                  " make groups of %u that begin at multiples of %u B: take those at once, as float4 and the like do, "
+                  "and the others one at a time:",
+                  parts, bytes);
+}
+
 void look_at_thread_vectors(struct finder *finder, const struct site *site)
 {
     struct draft draft = {.kind = ADVICE_THREAD_VECTOR};
@@ -356,12 +460,7 @@ void look_at_thread_vectors(struct finder *finder, const struct site *site)
             continue;
         say_region(&finder->sites->regions[site->region], &draft.title);
         buffer_printf(&draft.title, ": each thread takes adjacent elements, one at a time");
-        buffer_printf(
-            &draft.words,
-            "A thread's successive %ss are adjacent and begin at multiples of %u B. Take %u elements at once, as "
-            "float4 and the like do (unroll the loop by %u):",
-            site->opcode.operation == WM_LD ? "load" : "store", bytes, bytes / site->opcode.width_bytes,
-            bytes / site->opcode.width_bytes);
+        say_thread_vectors(site, bytes, merged, &draft.words);
         draft_effect(finder, &draft, &site, 1, &after, NULL);
         propose(finder, &draft);
         break;
@@ -369,19 +468,27 @@ void look_at_thread_vectors(struct finder *finder, const struct site *site)
     draft_free(&draft);
 }
 
-/* One site whose warps' rows could be vectors: the widest that three quarters of the instructions fit. */
+/* One site whose warps' rows could be vectors: those that three quarters of the instructions fit, and wider ones only
+ * where that leaves fewer instructions. */
 static unsigned find_warp_vector(struct finder *finder, const struct site *site, struct cost *after)
 {
-    for (unsigned bytes = 16; bytes > site->opcode.width_bytes && !finder->status; bytes /= 2) {
+    unsigned best = 0;
+
+    *after = site->cost;
+    for (unsigned bytes = 2u * site->opcode.width_bytes; bytes <= 16 && !finder->status; bytes *= 2) {
         struct access_list list = {0};
+        struct cost cost;
         uint64_t merged = 0;
 
         finder->status = rewrite_warp_vectors(site, bytes, &list, &merged);
-        simulate(finder, &list, after);
-        if (merged && merged >= site->cost.instructions - site->cost.instructions / 4)
-            return bytes;
+        simulate(finder, &list, &cost);
+        if (!merged || merged < site->cost.instructions - site->cost.instructions / 4 ||
+            cost.instructions >= after->instructions)
+            continue;
+        best = bytes;
+        *after = cost;
     }
-    return 0;
+    return best;
 }
 
 /* Narrow instructions waste little: what is less than 5 % of the kernel's is not worth a word. */
@@ -410,9 +517,9 @@ void look_at_warp_vectors(struct finder *finder)
     if (draft.n_effects && !finder->status) {
         buffer_printf(&draft.title, "coalesced, but narrow: up to %u B a lane are possible", most);
         buffer_puts(&draft.words,
-                    "No sector is wasted here. But adjacent warps take adjacent rows: if each thread takes a vector "
-                    "(float4 and the "
-                    "like), fewer threads need fewer instructions and tag wavefronts for the same sectors:");
+                    "No sector is wasted here. But what one warp takes lies right behind what another takes: if each "
+                    "thread takes a vector (float4 and the like), fewer threads need fewer instructions and tag "
+                    "wavefronts for the same sectors:");
         propose(finder, &draft);
     }
     draft_free(&draft);
@@ -420,29 +527,96 @@ void look_at_warp_vectors(struct finder *finder)
 
 /* ------------------------------------------------------------------------------------------------------ whole warps */
 
-void look_at_whole_warps(struct finder *finder, const struct site *site)
+/* What a site would cost in whole warps. 0: not worth it. */
+static int simulate_whole_warps(struct finder *finder, const struct site *site, struct cost *after)
 {
-    struct draft draft = {.kind = ADVICE_WHOLE_WARPS};
     struct access_list list = {0};
-    struct cost after;
 
     if (finder->status || is_atomic_operation(&site->opcode) || site->region == NO_REGION ||
         !matters(site, site->cost.instructions, finder->sites->total.instructions / 2) ||
         site->cost.lanes > site->cost.instructions * (WM_LANES * 3 / 4))
-        return;
+        return 0;
     finder->status = rewrite_whole_warps(site, &list);
-    simulate(finder, &list, &after);
-    if (finder->status || 4 * after.instructions > 3 * site->cost.instructions ||
-        after.sums[WM_SECTORS] > site->cost.sums[WM_SECTORS] ||
-        after.sums[WM_SHARED_WAVEFRONTS] > site->cost.sums[WM_SHARED_WAVEFRONTS])
-        return;
-    say_site(site, &draft.title);
-    buffer_printf(&draft.title, ": %.1f of 32 lanes take part",
-                  (double)site->cost.lanes / (double)site->cost.instructions);
+    simulate(finder, &list, after);
+    return !finder->status && 4 * after->instructions <= 3 * site->cost.instructions &&
+           after->sums[WM_SECTORS] <= site->cost.sums[WM_SECTORS] &&
+           after->sums[WM_SHARED_WAVEFRONTS] <= site->cost.sums[WM_SHARED_WAVEFRONTS];
+}
+
+static int compare_moments(const struct moment *a, const struct moment *b)
+{
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    if (a->warp != b->warp)
+        return a->warp < b->warp ? -1 : 1;
+    return (a->step > b->step) - (a->step < b->step);
+}
+
+/* Whether the same threads make the accesses of two sites: where both do, all of them; and both do mostly, as a
+ * condition at a border may keep some from one. */
+static int have_same_threads(const struct site *a, const struct site *b)
+{
+    size_t i = 0, k = 0, common = 0;
+
+    while (i < a->n && k < b->n) {
+        int order = compare_moments(&a->moments[i], &b->moments[k]);
+
+        if (!order) {
+            if (a->accesses[a->moments[i].index].mask != b->accesses[b->moments[k].index].mask)
+                return 0;
+            common++;
+        }
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return 4 * common >= 3 * (a->n > b->n ? a->n : b->n);
+}
+
+static void propose_whole_warps(struct finder *finder, const struct site *const *sites, const struct cost *costs,
+                                size_t n)
+{
+    struct draft draft = {.kind = ADVICE_WHOLE_WARPS};
+    struct cost before = {0};
+
+    for (size_t i = 0; i < n; i++)
+        cost_merge(&before, &sites[i]->cost);
+    say_site(sites[0], &draft.title);
+    if (n > 1)
+        buffer_printf(&draft.title, " and %zu more of the same threads", n - 1);
+    buffer_printf(&draft.title, ": %.1f of 32 lanes take part", (double)before.lanes / (double)before.instructions);
     buffer_puts(
         &draft.words,
         "The active threads of a block are spread over its warps. Number the work so that it falls to the first "
         "threads of the block, whole warps at a time, and the other warps have none:");
-    draft_effect(finder, &draft, &site, 1, &after, NULL);
+    for (size_t i = 0; i < n; i++)
+        draft_effect(finder, &draft, &sites[i], 1, &costs[i], NULL);
     propose(finder, &draft);
+}
+
+/* One advice for all sites that the same threads come to: it is one change. */
+void look_at_whole_warps(struct finder *finder)
+{
+    const struct sites *sites = finder->sites;
+    const struct site **group = calloc(sites->n + 1, sizeof *group);
+    struct cost *costs = calloc(sites->n + 1, sizeof *costs);
+    uint8_t *is_taken = calloc(sites->n + 1, 1);
+
+    if (!group || !costs || !is_taken)
+        finder->status = WM_E_MEMORY;
+    for (size_t i = 0; i < sites->n && !finder->status; i++) {
+        size_t n = 0;
+
+        for (size_t k = i; k < sites->n && (n || k == i); k++) {
+            if (is_taken[k] || (n && !have_same_threads(group[0], &sites->list[k])) ||
+                !simulate_whole_warps(finder, &sites->list[k], &costs[n]))
+                continue;
+            is_taken[k] = 1;
+            group[n++] = &sites->list[k];
+        }
+        if (n && !finder->status)
+            propose_whole_warps(finder, group, costs, n);
+    }
+    free(group);
+    free(costs);
+    free(is_taken);
 }

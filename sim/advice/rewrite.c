@@ -366,21 +366,17 @@ enum wm_status rewrite_adjacent(const struct site *site, uint32_t line_bytes, st
     for (size_t k = 0; k < site->n; k++) {
         const struct wm_access *old = &site->accesses[k];
         struct wm_access access = *old;
-        struct element elements[WM_LANES];
-        size_t n = take_lanes(old, elements);
+        uint64_t next = old->mask ? lowest_address(old) / line_bytes * line_bytes : 0;
 
-        /* copies are told apart by both addresses, but here the source counts alone */
-        for (size_t i = 0; i < n; i++)
-            elements[i].shared_address = 0;
-        qsort(elements, n, sizeof *elements, compare_elements);
-        n = drop_repeated(elements, n);
+        /* in the order of lanes, in which wide ones take turns; those at one address stay together */
         for (uint32_t rest = old->mask; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctz(rest);
-            size_t rank = 0;
+            unsigned first = (unsigned)__builtin_ctz(old->mask);
 
-            while (elements[rank].address != old->address[lane])
-                rank++;
-            access.address[lane] = elements[0].address / line_bytes * line_bytes + rank * old->opcode.width_bytes;
+            while (old->address[first] != old->address[lane])
+                first = (unsigned)__builtin_ctz(old->mask & (UINT32_MAX << first << 1));
+            access.address[lane] = first < lane ? access.address[first] : next;
+            next += first < lane ? 0 : old->opcode.width_bytes;
         }
         if (access_list_add(out, &access) != WM_OK)
             return WM_E_MEMORY;
@@ -626,24 +622,29 @@ static int compare_places(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* Whether so many whole warps' accesses lie one behind the other. */
-static int is_row(const struct place *places, size_t left, size_t parts, unsigned bytes)
+/* The accesses, parts of them at most, that lie one behind the other: of whole warps, but for the last one of a row,
+ * of which the first lanes may be active alone. 0: fewer than two, or no whole vectors. *lanes: vectors in them. */
+static size_t row_of(const struct place *places, size_t left, size_t parts, unsigned bytes, unsigned *lanes)
 {
     const struct wm_access *first = places[0].access;
+    uint64_t end = places[0].address;
+    size_t n = 0;
 
-    if (left < parts || places[0].address % bytes)
-        return 0;
-    for (size_t i = 0; i < parts; i++) {
-        const struct wm_access *access = places[i].access;
-        uint64_t row_bytes = (uint64_t)WM_LANES * access->opcode.width_bytes;
+    while (n < parts && n < left) {
+        const struct wm_access *access = places[n].access;
 
-        if (places[i].step != places[0].step || access->mask != UINT32_MAX || access->count != first->count ||
-            !is_adjacent(access) || places[i].address != places[0].address + i * row_bytes)
-            return 0;
-        if (access->opcode.operation == WM_CP_ASYNC)
-            return 0; /* where it goes to is not in question here */
+        if (places[n].step != places[0].step || !access->mask || (access->mask & (access->mask + 1)) ||
+            access->count != first->count || places[n].address != end ||
+            access->opcode.operation == WM_CP_ASYNC || /* where it goes to is not in question here */
+            (active_lanes(access) > 1 && !is_adjacent(access)))
+            break;
+        end += active_lanes(access) * access->opcode.width_bytes;
+        n++;
+        if (access->mask != UINT32_MAX)
+            break;
     }
-    return 1;
+    *lanes = (unsigned)((end - places[0].address) / bytes);
+    return n < 2 || places[0].address % bytes || end % bytes ? 0 : n;
 }
 
 enum wm_status rewrite_warp_vectors(const struct site *site, unsigned bytes, struct access_list *out, uint64_t *merged)
@@ -662,13 +663,16 @@ enum wm_status rewrite_warp_vectors(const struct site *site, unsigned bytes, str
         qsort(places, site->n, sizeof *places, compare_places);
     for (size_t k = 0; k < site->n && !status;) {
         struct wm_access access = *places[k].access;
-        int fits = is_row(places + k, site->n - k, parts, bytes);
+        unsigned lanes;
+        size_t fits = row_of(places + k, site->n - k, parts, bytes, &lanes);
 
-        for (unsigned lane = 0; lane < WM_LANES && fits; lane++)
+        for (unsigned lane = 0; lane < lanes && fits; lane++)
             access.address[lane] = places[k].address + lane * bytes;
-        *merged += fits ? parts * access.count : 0;
+        if (fits)
+            access.mask = lanes == WM_LANES ? UINT32_MAX : (UINT32_C(1) << lanes) - 1;
+        *merged += fits * access.count;
         status = add_wide(&access, fits ? bytes : access.opcode.width_bytes, out);
-        k += fits ? parts : 1;
+        k += fits ? fits : 1;
     }
     free(places);
     return status;

@@ -35,8 +35,8 @@ void look_at_constant(struct finder *finder, const struct site *site)
     after.instructions = site->cost.instructions;
     after.lanes = site->cost.lanes;
     draft_effect(finder, &draft, &site, 1, &after, NULL);
-    propose(finder, &draft);
-    finder->is_constant[site - sites->list] = 1;
+    if (propose(finder, &draft))
+        finder->is_constant[site - sites->list] = 1;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- atomics */
@@ -165,12 +165,14 @@ static uint64_t row_bytes(const struct wm_access *access)
 }
 
 /* Why nothing was found: what sites have in common that are shown together. */
-enum rest { REST_EDGES, REST_STRIDE, REST_ROWS, REST_SCATTERED, RESTS };
+enum rest { REST_EDGES, REST_STRIDE, REST_ROWS, REST_LINES, REST_SCATTERED, RESTS };
 
 static enum rest rest_of(const struct finder *finder, const struct site *site)
 {
     uint64_t row = row_bytes(&site->accesses[site->moments[0].index]);
 
+    if (!excess_sectors(&site->cost))
+        return REST_LINES;
     if (is_mostly(site->adjacent, site))
         return REST_EDGES;
     if (2 * site->strided >= site->several && site->stride)
@@ -205,6 +207,12 @@ static void say_rest(const struct finder *finder, const struct site *site, enum 
             (unsigned long long)row_bytes(&site->accesses[site->moments[0].index]), finder->sites->sector_bytes,
             finder->sites->line_bytes);
         break;
+    case REST_LINES:
+        buffer_puts(&draft->title, ": whole sectors, but too many lines");
+        say_lines(finder->sites, site, &draft->words);
+        buffer_puts(&draft->words,
+                    " No tile was found that has longer rows. If what a warp takes lay next to each other, at best:");
+        break;
     default:
         buffer_puts(&draft->title, ": scattered lanes");
         buffer_puts(&draft->words,
@@ -214,8 +222,12 @@ static void say_rest(const struct finder *finder, const struct site *site, enum 
     }
 }
 
-static int is_left(const struct finder *finder, const struct site *site)
+static int is_left(struct finder *finder, const struct site *site)
 {
+    struct cost bound;
+
+    if (wastes_lines(finder, site, &bound))
+        return 1;
     return !finder->is_covered[site - finder->sites->list] && site->several &&
            matters(site, excess_sectors(&site->cost), finder->sites->global_total.sums[WM_SECTORS]);
 }

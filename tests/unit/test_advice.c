@@ -484,9 +484,10 @@ static void misaligned(void **state)
     look(&fixture, plans, 1, 256, 1, NULL);
     check_after(must_find(&fixture, ADVICE_ALIGN), 3, (struct plan){"ld.global.b32", 3, packed, 4, 8, 1});
     done(&fixture);
-    /* no sector is wasted, but lines are */
+    /* no sector is wasted, but lines are, which costs no cycle: what bounds narrow loads is another unit */
     look(&fixture, by_sector, 1, 256, 1, NULL);
-    check_after(must_find(&fixture, ADVICE_ALIGN), 3, (struct plan){"ld.global.b32", 3, packed, 4, 8, 1});
+    must_not_find(&fixture, ADVICE_ALIGN);
+    must_find(&fixture, ADVICE_WARP_VECTOR);
     done(&fixture);
     /* what one gains the other loses */
     look(&fixture, both, 2, 256, 1, NULL);
@@ -523,6 +524,35 @@ static void pitches(void **state)
     look(&fixture, good, 1, 32, 8, NULL);
     must_not_find(&fixture, ADVICE_PITCH);
     must_not_find(&fixture, ADVICE_ALIGN);
+    done(&fixture);
+}
+
+/* Rows of 1,000 elements, one for each block; 256 threads walk along: the last warp of a row has 8 lanes. 4,000 bytes
+ * are whole sectors and vectors. */
+static uint64_t along_row_of_1000(unsigned block, unsigned thread, unsigned step)
+{
+    unsigned i = step * 256 + thread;
+
+    return i < 1000 ? BASE + UINT64_C(4000) * block + 4 * i : OFF;
+}
+
+static uint64_t vectors_of_1000(unsigned block, unsigned thread, unsigned step)
+{
+    (void)step;
+    return thread < 250 ? BASE + UINT64_C(4000) * block + 16 * thread : OFF;
+}
+
+/* No pitch, which would save lines but not a cycle; vectors, the last of a row by part of a warp. */
+static void rows_of_part_of_a_warp(void **state)
+{
+    const struct plan plans[] = {{"ld.global.b32", 3, along_row_of_1000, 4, 8, 4}};
+    struct fixture fixture;
+
+    (void)state;
+    look(&fixture, plans, 1, 256, 1, NULL);
+    must_not_find(&fixture, ADVICE_PITCH);
+    check_after(must_find(&fixture, ADVICE_WARP_VECTOR), 3,
+                (struct plan){"ld.global.v4.b32", 3, vectors_of_1000, 4, 8, 1});
     done(&fixture);
 }
 
@@ -589,6 +619,61 @@ static void tiles_of_stores(void **state)
     done(&fixture);
 }
 
+/* A block's 128 rows of 1,024 bytes, 32 bytes of each in a step, by two lanes: whole sectors of 16 lines a warp. */
+static uint64_t two_lanes_a_row(unsigned block, unsigned thread, unsigned step)
+{
+    return BASE + 1024 * (UINT64_C(128) * block + thread / 2) + 32 * step + 16 * (thread % 2);
+}
+
+/* 4 steps at once: 8 lanes a row, in the same steps of the same warps. */
+static uint64_t eight_lanes_a_row(unsigned block, unsigned thread, unsigned step)
+{
+    unsigned row = step % 4 * 32 + thread / 8;
+
+    return BASE + 1024 * (UINT64_C(128) * block + row) + 128 * (step / 4) + 16 * (thread % 8);
+}
+
+/* Sectors of two lanes anywhere, each in a line that no other is in. */
+static uint64_t sector_of_a_line(unsigned block, unsigned thread, unsigned step)
+{
+    uint64_t i = index_of(block, thread) / 2 * 2654435761u % (1u << 20);
+
+    (void)step;
+    return BASE + 4096 * i + 16 * (thread % 2);
+}
+
+static void lines_of_short_rows(void **state)
+{
+    const struct plan plans[] = {{"ld.global.v4.b32", 3, two_lanes_a_row, 2, 8, 8}};
+    const struct plan apart[] = {{"ld.global.v4.b32", 3, sector_of_a_line, 2, 8, 1}};
+    const struct plan whole[] = {{"ld.global.v4.b32", 3, eight_lanes_a_row, 2, 8, 8}};
+    struct fixture fixture;
+    const struct advice *advice;
+
+    (void)state;
+    look(&fixture, plans, 1, 256, 1, NULL);
+    assert_int_equal(fixture.advice.list.n, 1);
+    advice = must_find(&fixture, ADVICE_TILE);
+    check_cost(&effect_on(advice, 3)->before, &plans[0]);
+    check_after(advice, 3, whole[0]);
+    assert_non_null(strstr(advice->words, "16.0 lines of 128 B, where 4.0 would hold them"));
+    assert_non_null(strstr(advice->words, "16384 B of shared memory a block, 4 steps at a time"));
+    assert_non_null(strstr(advice->words, "128 stores and 128 loads more, of 4 wavefronts each"));
+    assert_true(effect_on(advice, 3)->after.sums[WM_SECTORS] == effect_on(advice, 3)->before.sums[WM_SECTORS]);
+    done(&fixture);
+    /* no tile has longer rows: a bound, and called one */
+    look(&fixture, apart, 1, 256, 1, NULL);
+    assert_int_equal(fixture.advice.list.n, 1);
+    advice = must_find(&fixture, ADVICE_NONE);
+    assert_true(advice->is_bound);
+    assert_non_null(strstr(advice->words, "16.0 lines of 128 B, where 4.0 would hold them"));
+    check_after(advice, 3, (struct plan){"ld.global.v4.b32", 3, packed_vector, 2, 8, 1});
+    done(&fixture);
+    look(&fixture, whole, 1, 256, 1, NULL);
+    assert_int_equal(fixture.advice.list.n, 0);
+    done(&fixture);
+}
+
 /* Each thread walks along a row of 64 elements. */
 static uint64_t along_rows(unsigned block, unsigned thread, unsigned step)
 {
@@ -617,6 +702,7 @@ static void walks_along_rows(void **state)
 {
     const struct plan plans[] = {{"ld.global.b32", 3, along_rows, 2, 8, 64}};
     const struct plan shifted_rows[] = {{"ld.global.b32", 3, along_shifted_rows, 2, 8, 3}};
+    const struct plan four_shifted[] = {{"ld.global.b32", 3, along_shifted_rows, 2, 8, 4}};
     struct fixture fixture;
     const struct advice *advice;
 
@@ -632,6 +718,12 @@ static void walks_along_rows(void **state)
     look(&fixture, shifted_rows, 1, 256, 1, NULL);
     advice = must_find(&fixture, ADVICE_THREAD_VECTOR); /* but the second and third do */
     assert_int_equal(effect_on(advice, 3)->after.instructions, 2 * 16);
+    done(&fixture);
+    /* of 4, the second and third: 3 are left, not 2, and that is said */
+    look(&fixture, four_shifted, 1, 256, 1, NULL);
+    advice = must_find(&fixture, ADVICE_THREAD_VECTOR);
+    assert_int_equal(effect_on(advice, 3)->after.instructions, 3 * 16);
+    assert_non_null(strstr(advice->words, "Of 64 loads, 32 make groups of 2 that begin at multiples of 8 B"));
     done(&fixture);
 }
 
@@ -733,6 +825,17 @@ static uint64_t first_half(unsigned block, unsigned thread, unsigned step)
     return thread < 128 ? packed(block, 2 * thread, step) : OFF;
 }
 
+/* Two elements at each end of a warp's row, and a border where no thread takes part. */
+static uint64_t left_edge(unsigned block, unsigned thread, unsigned step)
+{
+    return thread % 32 >= 2 || block == 0 ? OFF : packed(block, thread, step);
+}
+
+static uint64_t right_edge(unsigned block, unsigned thread, unsigned step)
+{
+    return thread % 32 >= 2 || block == 7 ? OFF : packed(block, thread, step) + 128;
+}
+
 static uint64_t one_a_block(unsigned block, unsigned thread, unsigned step)
 {
     return thread ? OFF : packed(block, thread, step);
@@ -742,7 +845,11 @@ static void whole_warps(void **state)
 {
     const struct plan plans[] = {{"ld.global.b32", 3, every_second, 4, 8, 1}};
     const struct plan single[] = {{"st.global.b32", 3, one_a_block, 4, 8, 1}};
+    const struct plan edges[] = {{"ld.global.b32", 3, left_edge, 8, 8, 1}, {"ld.global.b32", 4, right_edge, 8, 8, 1}};
+    const struct plan others[] = {{"ld.global.b32", 3, left_edge, 8, 8, 1},
+                                  {"ld.global.b32", 4, every_second, 8, 8, 1}};
     struct fixture fixture;
+    size_t n = 0;
 
     (void)state;
     look(&fixture, plans, 1, 256, 1, NULL);
@@ -750,6 +857,16 @@ static void whole_warps(void **state)
     done(&fixture);
     look(&fixture, single, 1, 256, 1, NULL);
     assert_int_equal(fixture.advice.list.n, 0);
+    done(&fixture);
+    /* one change of the same threads is one advice; of others, two */
+    look(&fixture, edges, 2, 256, 1, NULL);
+    assert_int_equal(must_find(&fixture, ADVICE_WHOLE_WARPS)->n_effects, 2);
+    for (size_t i = 0; i < fixture.advice.list.n; i++)
+        n += fixture.advice.list.list[i].kind == ADVICE_WHOLE_WARPS;
+    assert_int_equal(n, 1);
+    done(&fixture);
+    look(&fixture, others, 2, 256, 1, NULL);
+    assert_int_equal(must_find(&fixture, ADVICE_WHOLE_WARPS)->n_effects, 1);
     done(&fixture);
 }
 
@@ -1121,6 +1238,8 @@ int main(void)
         cmocka_unit_test(stores_take_no_gap),
         cmocka_unit_test(misaligned),
         cmocka_unit_test(pitches),
+        cmocka_unit_test(lines_of_short_rows),
+        cmocka_unit_test(rows_of_part_of_a_warp),
         cmocka_unit_test(roles),
         cmocka_unit_test(tiles_of_stores),
         cmocka_unit_test(walks_along_rows),
