@@ -60,6 +60,34 @@ static int failed(CUptiResult result, const char *what, char *message)
             return failed(result_, #function, message);                                                                \
     } while (0)
 
+static int has_metric(CUpti_Profiler_Host_Object *host, const char *name, size_t length)
+{
+    CUpti_Profiler_Host_GetBaseMetrics_Params list = {CUpti_Profiler_Host_GetBaseMetrics_Params_STRUCT_SIZE};
+
+    list.pHostObject = host;
+    list.metricType = CUPTI_METRIC_TYPE_COUNTER;
+    if (cuptiProfilerHostGetBaseMetrics(&list) != CUPTI_SUCCESS)
+        return 1; // not known: CUPTI says so when the metric is added
+    for (size_t i = 0; i < list.numMetrics; i++) {
+        if (strlen(list.ppMetricNames[i]) == length && memcmp(list.ppMetricNames[i], name, length) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+// Before Hopper, which has distributed shared memory besides, "..._mem_lgds" is "..._mem_lg".
+static void rename_metrics(struct counters *counters)
+{
+    for (size_t i = 0; i < counters->count; i++) {
+        char *dot = strrchr(counters->names[i], '.');
+        const size_t length = (size_t)(dot - counters->names[i]);
+
+        if (length > 5 && memcmp(dot - 5, "_lgds", 5) == 0 && !has_metric(counters->host, counters->names[i], length) &&
+            has_metric(counters->host, counters->names[i], length - 2))
+            memmove(dot - 2, dot, strlen(dot) + 1);
+    }
+}
+
 static int configure(struct counters *counters, const char *chip, char *message)
 {
     CUpti_Profiler_Host_Initialize_Params start = {CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE};
@@ -72,6 +100,7 @@ static int configure(struct counters *counters, const char *chip, char *message)
     start.pChipName = chip;
     CALL(cuptiProfilerHostInitialize, &start);
     counters->host = start.pHostObject;
+    rename_metrics(counters);
     add.pHostObject = counters->host;
     add.ppMetricNames = (const char **)counters->names;
     add.numMetrics = counters->count;

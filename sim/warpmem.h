@@ -313,6 +313,9 @@ const char *wm_arch_description(const wm_arch *arch);
 /* Key number index in the profile's order. WM_END: there are no more. */
 enum wm_status wm_arch_key_at(const wm_arch *arch, size_t index, struct wm_arch_key *out);
 
+/* wm_counter_metric(), as the counter is called on this GPU: before sm_90 ..._mem_lgds is ..._mem_lg. */
+const char *wm_arch_metric(const wm_arch *arch, enum wm_counter counter);
+
 /* How far a counter of an opcode can be trusted on a GPU. */
 enum wm_exactness {
     WM_EXACT = 0,       /* agrees with the hardware counter on every recorded access of this profile */
@@ -707,6 +710,9 @@ enum wm_status wm_tally_merge(wm_tally *into, const wm_tally *from);
 
 /* Row number index, in the order in which groups first appeared; lives until the tally changes. NULL: no more rows. */
 const struct wm_tally_row *wm_tally_row_at(const wm_tally *tally, size_t index);
+
+/* The profile that wm_tally_new() was given. */
+const wm_arch *wm_tally_arch(const wm_tally *tally);
 
 /* What a row's accesses keep one SM busy with. */
 struct wm_row_cycles {

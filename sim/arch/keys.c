@@ -134,6 +134,7 @@ const struct wmi_rule wmi_rules[] = {
     FLAG("instruction.stmatrix", has_stmatrix, 0),
     FLAG("instruction.cp_async", has_cp_async, 0),
     FLAG("instruction.shared_cluster", has_cluster, 0),
+    FLAG("metric.mem_lgds", has_mem_lgds, 0),
     NUMBER("gpu.sms", "SMs", 1, 1024, sms, 0),
     NUMBER("gpu.clock", "MHz", 100, 10000, clock_mhz, 0),
     NUMBER("gpu.dram", "GB/s", 1, 100000, dram_gb_per_s, 0),

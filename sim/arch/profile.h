@@ -103,6 +103,7 @@ struct wm_profile {
     uint32_t has_stmatrix;            /* instruction.stmatrix */
     uint32_t has_cp_async;            /* instruction.cp_async */
     uint32_t has_cluster;             /* instruction.shared_cluster: ld, st, atom, red on shared::cluster */
+    uint32_t has_mem_lgds;            /* metric.mem_lgds: whether the counter of lsu_wavefronts is called so; no: mem_lg */
     /* peak figures of one product, for what bounds a whole kernel; no count depends on them */
     uint32_t sms;                     /* gpu.sms */
     uint32_t clock_mhz;               /* gpu.clock: the highest clock of the SMs */

@@ -42,6 +42,13 @@ const char *wm_counter_metric(enum wm_counter counter)
     return is_counter(counter) ? counters[counter].metric : NULL;
 }
 
+const char *wm_arch_metric(const wm_arch *arch, enum wm_counter counter)
+{
+    if (counter == WM_LSU_WAVEFRONTS && !wm_arch_profile(arch)->has_mem_lgds)
+        return "l1tex__data_pipe_lsu_wavefronts_mem_lg";
+    return wm_counter_metric(counter);
+}
+
 uint32_t wm_counts_get(const struct wm_counts *counts, enum wm_counter counter)
 {
     uint32_t value = 0;

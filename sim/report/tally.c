@@ -738,6 +738,11 @@ const struct wm_tally_row *wm_tally_row_at(const wm_tally *tally, size_t index)
     return &group_at(tally, (uint32_t)index)->row;
 }
 
+const wm_arch *wm_tally_arch(const wm_tally *tally)
+{
+    return tally->arch;
+}
+
 void wm_tally_free(wm_tally *tally)
 {
     if (!tally)

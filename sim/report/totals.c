@@ -43,6 +43,7 @@ static int is_of(const struct family *family, const struct wm_opcode *opcode)
 }
 
 struct totals {
+    const wm_arch *arch;
     uint64_t sums[WM_COUNTERS];
     uint64_t inactive_wavefronts; /* part of the shared wavefronts */
     int is_present;
@@ -52,7 +53,7 @@ struct totals {
 static struct totals sum(const wm_tally *tally, const struct family *family)
 {
     const struct wm_tally_row *row;
-    struct totals totals = {{0}, 0, 0};
+    struct totals totals = {.arch = wm_tally_arch(tally)};
 
     for (size_t i = 0; (row = wm_tally_row_at(tally, i)) != NULL; i++) {
         if (family && !is_of(family, &row->opcode))
@@ -72,7 +73,7 @@ static void metric(const struct totals *totals, enum wm_counter counter, const c
     struct totals_line line = {.count = totals->sums[counter]};
     char name[128];
 
-    snprintf(name, sizeof name, "%s%s.sum", wm_counter_metric(counter), suffix);
+    snprintf(name, sizeof name, "%s%s.sum", wm_arch_metric(totals->arch, counter), suffix);
     line.name = name;
     line.has_waste = ideal != WM_COUNTERS && line.count;
     if (line.has_waste && line.count > totals->sums[ideal])
@@ -107,7 +108,7 @@ static void shared_family_totals(const wm_tally *opcodes, const struct family *f
 static void shared_totals(const wm_tally *opcodes, const struct totals *all, const struct totals_sink *sink)
 {
     const struct totals copied = sum(opcodes, &copies);
-    const struct totals inactive = {.sums = {[WM_SHARED_WAVEFRONTS] = all->inactive_wavefronts}};
+    const struct totals inactive = {.arch = all->arch, .sums = {[WM_SHARED_WAVEFRONTS] = all->inactive_wavefronts}};
 
     for (size_t i = 0; i < sizeof shared_families / sizeof *shared_families; i++)
         shared_family_totals(opcodes, &shared_families[i], sink);
@@ -183,12 +184,21 @@ static enum wm_bound busiest_of(const double cycles[WM_BOUNDS])
     return busiest;
 }
 
+/* A load that is taken to miss, and may do better. */
+static int may_hit_l1(const struct wm_access *access)
+{
+    const unsigned space = access->opcode.space;
+
+    return access->l1 == WM_L1_MISS && (space == WM_GLOBAL || space == WM_GENERIC || space == WM_LOCAL) &&
+           (access->opcode.operation == WM_LD || access->opcode.operation == WM_CP_ASYNC);
+}
+
 void table_cycles(const wm_arch *arch, const wm_tally *opcodes, struct buffer *out)
 {
     double real[WM_BOUNDS] = {0}, ideal[WM_BOUNDS] = {0};
     const struct wm_tally_row *row;
     struct buffer text = {0};
-    int is_of_others = 0;
+    int is_of_others = 0, misses = 0;
     enum wm_bound bound;
 
     /* units work at the same time; in one of them the cycles of all opcodes add up */
@@ -199,6 +209,7 @@ void table_cycles(const wm_arch *arch, const wm_tally *opcodes, struct buffer *o
         if (wm_cycles_row(arch, row, &cycles) != WM_OK ||
             wm_cycles(arch, &row->worst, &row->worst_counts, &worst) != WM_OK)
             continue;
+        misses |= may_hit_l1(&row->worst);
         is_of_others |= worst.exactness == WM_BY_DOCUMENT || worst.exactness == WM_BY_ASSUMPTION;
         for (int unit = 0; unit < WM_BOUNDS; unit++) {
             real[unit] += cycles.units[unit];
@@ -211,6 +222,8 @@ void table_cycles(const wm_arch *arch, const wm_tally *opcodes, struct buffer *o
     buffer_printf(&text, "cycles of one SM for all of this: at least %.0f (%s)", real[bound], wm_bound_text(bound));
     bound = busiest_of(ideal);
     buffer_printf(&text, ", with ideal counts %.0f (%s)", ideal[bound], wm_bound_text(bound));
+    if (misses)
+        buffer_puts(&text, ", if every load misses L1");
     if (is_of_others)
         buffer_puts(&text, ", by the rates of another GPU");
     buffer_putc(out, '\n');

@@ -227,6 +227,11 @@ static void values_are_those_of_the_sources(void **state)
         assert_int_equal(profile->has_stmatrix, isa[i].stmatrix);
         assert_int_equal(profile->has_cp_async, isa[i].cp_async);
         assert_int_equal(profile->max_width_bytes, isa[i].max_width_bytes);
+        /* as CUPTI 13.0 lists the metrics of TU102, GA100, GA102, AD102, GH100, GB100 and GB202 */
+        assert_string_equal(wm_arch_metric(arch, WM_LSU_WAVEFRONTS), isa[i].stmatrix
+                                                                         ? "l1tex__data_pipe_lsu_wavefronts_mem_lgds"
+                                                                         : "l1tex__data_pipe_lsu_wavefronts_mem_lg");
+        assert_string_equal(wm_arch_metric(arch, WM_LINES), wm_counter_metric(WM_LINES));
         assert_int_equal(profile->address_bits, 48);
         assert_int_equal(profile->banks, 32);
         assert_int_equal(profile->bank_bytes, 4);
