@@ -31,10 +31,17 @@ static const char *plural(uint64_t n)
 
 static void say_place(const struct shared_line *line, struct buffer *out)
 {
+    struct buffer name = {0};
+
+    if (line->file)
+        table_name(line->file, &name);
     if (line->line)
-        report_line(line->file, line->line, out);
+        report_line(line->file ? buffer_text(&name) : NULL, line->line, out);
     else
         report_pc(line->pc, out);
+    if (name.failed)
+        out->failed = name.failed;
+    buffer_free(&name);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ lines */

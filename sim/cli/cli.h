@@ -60,6 +60,9 @@ void warn_notes(const char *file, const struct wm_reader_notes *notes);
 struct output;
 int finish_output(struct buffer *buffer, struct output *output);
 
+/* The same without the commit. */
+int drain_all(struct buffer *buffer);
+
 /* buffer_into()'s drain. */
 int drain_to_output(void *output, const char *text, size_t length);
 

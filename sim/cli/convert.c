@@ -106,6 +106,7 @@ static int convert(char *const *files, int count, const struct launch_options *l
             goto done;
     }
     progress_stop();
+    launch_tie(launch, output);
     if (wm_writer_flush(writer) == WM_OK && output_commit(output) == 0)
         status = EXIT_SUCCESS;
 done:
@@ -113,6 +114,18 @@ done:
     wm_writer_free(writer);
     output_close(output);
     return status;
+}
+
+/* -1: go on; else the exit status. */
+static int check_files(char *const *files, int count, const struct launch_options *launch, const char *path)
+{
+    struct file_uses uses = {.count = 0};
+
+    for (int i = 0; i < count; i++)
+        file_is_read(&uses, files[i]);
+    file_is_written(&uses, path);
+    launch_files(launch, &uses);
+    return files_are_apart(COMMAND, &uses);
 }
 
 int run_convert(int argc, char **argv)
@@ -148,6 +161,8 @@ int run_convert(int argc, char **argv)
         }
     }
     status = check_traces(COMMAND, argv + optind, argc - optind);
+    if (status < 0)
+        status = check_files(argv + optind, argc - optind, &launch, path);
     if (status < 0)
         status = convert(argv + optind, argc - optind, &launch, path);
     launch_free(&launch);

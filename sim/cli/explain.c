@@ -277,6 +277,18 @@ static int parse_options(int argc, char **argv, struct options *out)
             is_good = parse_number(COMMAND, "--nth", optarg, 0, LONG_MAX, &out->nth);
             break;
         case OPTION_LINE: is_good = parse_line(optarg, out); break;
+/* -1: go on; else the exit status. */
+static int check_files(const struct options *options)
+{
+    struct file_uses uses = {.count = 0};
+
+    file_is_read(&uses, options->file);
+    file_is_read(&uses, options->arch_file);
+    file_is_written(&uses, options->output);
+    launch_files(&options->launch, &uses);
+    return files_are_apart(COMMAND, &uses);
+}
+
         case OPTION_OPCODE: out->opcode = optarg; break;
         case OPTION_KERNEL: out->kernel = optarg; break;
         case OPTION_ARCH: out->arch = optarg; break;
@@ -344,6 +356,8 @@ static int open_input(struct run *run)
     if (!status && options->file && launch_refuses(launch, run->reader, options->file, &diag))
         status = diag.status;
     return status ? say_diag(run, &diag) : 1;
+    if (status < 0)
+        status = check_files(out);
 }
 
 static int matches_file(const char *file, const char *wanted)
@@ -616,8 +630,11 @@ static int write_all(struct run *run)
         complain("out of memory");
         return 0;
     }
-    return output_open(options->output, &run->output) == 0 &&
-           output_write(run->output, run->buffer.data, run->buffer.length) == 0 && output_commit(run->output) == 0;
+    if (output_open(options->output, &run->output) != 0)
+        return 0;
+    launch_tie(&options->launch, run->output);
+    return output_write(run->output, run->buffer.data, run->buffer.length) == 0 &&
+           output_commit(run->output) == 0;
 }
 
 int run_explain(int argc, char **argv)

@@ -134,6 +134,18 @@ static int take_operands(char **operands, int count, struct options *out)
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
+/* -1: go on; else the exit status. */
+static int check_files(const struct options *options)
+{
+    struct file_uses uses = {.count = 0};
+
+    file_is_read(&uses, options->file);
+    file_is_read(&uses, options->arch_file);
+    file_is_written(&uses, options->output);
+    launch_files(&options->launch, &uses);
+    return files_are_apart(COMMAND, &uses);
+}
+
     enum {
         OPTION_FORMAT = 256,
         OPTION_ARCH,
@@ -160,7 +172,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         LAUNCH_OPTIONS,
         {NULL, 0, NULL, 0},
     };
-    int option, is_good = 1;
+    int option, status, is_good = 1;
 
     *out = (struct options){.l1 = WM_L1_MISS};
     while (is_good && (option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
@@ -194,7 +206,8 @@ static int parse_options(int argc, char **argv, struct options *out)
     out->launch.launch.kernel = out->kernel;
     if (out->arch && out->arch_file)
         return usage_error(COMMAND, "--arch and --arch-file exclude each other");
-    return take_operands(argv + optind, argc - optind, out);
+    status = take_operands(argv + optind, argc - optind, out);
+    return status < 0 ? check_files(out) : status;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
@@ -621,7 +634,8 @@ static void write_left_out(struct answer *answer)
         warn(answer->run->options->file,
              "%s: only the first %d accesses of an instruction that differ, and %d of all, were looked at: %llu "
              "executions were left out",
-             answer->kernel->kernel.name, ACCESSES_OF_SITE, ACCESSES_OF_ALL, (unsigned long long)left_out);
+             answer->kernel->kernel.name[0] ? answer->kernel->kernel.name : "a kernel without a name", ACCESSES_OF_SITE,
+             ACCESSES_OF_ALL, (unsigned long long)left_out);
 }
 
 static int write_kernel(struct answer *answer)
@@ -668,6 +682,7 @@ int run_fix(int argc, char **argv)
     struct options options;
     struct run run = {.options = &options};
     int status = parse_options(argc, argv, &options);
+    launch_tie(&run->options->launch, run->output);
 
     if (status < 0 && options.kernel) {
         status = compile_kernel(COMMAND, options.kernel, &run.kernel);

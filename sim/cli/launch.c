@@ -89,7 +89,7 @@ static int add_dump(const char *command, char *text, struct launch_options *out)
     if (!more)
         return 0;
     out->dumps = more;
-    more[out->dump_count++] = (struct dump){text, path};
+    more[out->dump_count++] = (struct dump){text, path, NULL};
     return 1;
 }
 
@@ -150,26 +150,37 @@ static int write_bytes(void *output, const char *bytes, size_t length)
     return output_write(output, bytes, length) == 0 ? 0 : EIO;
 }
 
-static int write_dump(const struct dump *dump, wm_reader *reader)
+/* Of several sources, each overwrites what the one before has dumped. */
+static int write_dump(struct dump *dump, wm_reader *reader)
 {
-    struct output *output = NULL;
     struct wm_diag diag;
     enum wm_status status;
-    int result = -1;
 
     memset(&diag, 0, sizeof diag);
-    if (output_open(dump->path, &output) != 0)
-        goto done;
-    status = wm_reader_dump(reader, dump->name, write_bytes, output, &diag);
-    if (status) {
-        if (status != WM_E_IO)
-            complain("--dump %s: %s", dump->name, diag.text);
-        goto done;
+    if (dump->output && output_commit(dump->output) != 0)
+        return -1;
+    output_close(dump->output);
+    dump->output = NULL;
+    if (output_open(dump->path, &dump->output) != 0)
+        return -1;
+    status = wm_reader_dump(reader, dump->name, write_bytes, dump->output, &diag);
+    if (status && status != WM_E_IO)
+        complain("--dump %s: %s", dump->name, diag.text);
+    return status ? -1 : 0;
+}
+
+void launch_files(const struct launch_options *options, struct file_uses *uses)
+{
+    for (size_t i = 0; i < options->launch.n_arguments; i++) {
+        const char *value = options->arguments[i].value;
+        const char *file = strstr(value, ":@");
+
+        file = *value == '@' ? value + 1 : file ? file + 2 : NULL;
+        if (file && strcmp(file, "-") != 0) /* that is a file's name here */
+            file_is_read(uses, file);
     }
-    result = output_commit(output);
-done:
-    output_close(output);
-    return result;
+    for (size_t i = 0; i < options->dump_count; i++)
+        file_is_written(uses, options->dumps[i].path);
 }
 
 int launch_refuses(const struct launch_options *options, const wm_reader *reader, const char *path, struct wm_diag *diag)
@@ -200,8 +211,18 @@ int launch_finish(const struct launch_options *options, wm_reader *reader)
     return 0;
 }
 
+void launch_tie(const struct launch_options *options, struct output *output)
+{
+    for (size_t i = 0; i < options->dump_count; i++) {
+        if (options->dumps[i].output)
+            output_tie(output, options->dumps[i].output);
+    }
+}
+
 void launch_free(struct launch_options *options)
 {
+    for (size_t i = 0; i < options->dump_count; i++)
+        output_close(options->dumps[i].output);
     free(options->arguments);
     free(options->dumps);
 }

@@ -6,9 +6,13 @@
 
 #include <getopt.h>
 
+struct output;
+struct file_uses;
+
 struct dump {
     const char *name;
     const char *path;
+    struct output *output; /* written, but not committed; NULL: not yet */
 };
 
 struct launch_options {
@@ -57,8 +61,14 @@ int launch_option(const char *command, int option, char *text, struct launch_opt
 /* Where an option was given, and an input is no kernel's source: says in *diag what is wrong. Returns 0 if nothing is. */
 int launch_refuses(const struct launch_options *options, const wm_reader *reader, const char *path, struct wm_diag *diag);
 
+/* The files that options name. */
+void launch_files(const struct launch_options *options, struct file_uses *uses);
+
 /* Where the input is a kernel that has run: says its remarks, writes the dumps. Returns 0 for success. */
 int launch_finish(const struct launch_options *options, wm_reader *reader);
+
+/* The dumps are committed with an output. */
+void launch_tie(const struct launch_options *options, struct output *output);
 
 void launch_free(struct launch_options *options);
 

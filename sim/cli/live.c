@@ -26,6 +26,7 @@ struct run {
     const struct live_options *options;
     struct devices devices;
     struct timespec began;
+    struct output *drawing; /* of the plot */
 };
 
 /* What goes together. -1: all of it; else the exit status. */
@@ -55,6 +56,34 @@ static int check_options(struct live_options *options, int has_device)
         return EXIT_USAGE;
     options->cycles |= options->plot != NULL;
     return -1;
+}
+
+/* -1: go on; else the exit status. */
+static int check_files(const struct live_options *options)
+{
+    static const char *const endings[] = {".wmt", ".csv", ".meta"};
+    struct buffer records[3] = {{0}, {0}, {0}};
+    struct file_uses uses = {.count = 0};
+    int status;
+
+    for (int i = 0; i < options->file_count; i++)
+        file_is_read(&uses, options->files[i]);
+    file_is_read(&uses, options->known);
+    file_is_read(&uses, options->arch_file);
+    file_is_written(&uses, NULL);
+    if (options->plot)
+        file_is_written(&uses, options->plot);
+    for (size_t i = 0; options->record && i < 3; i++) {
+        buffer_printf(&records[i], "%s%s", options->record, endings[i]);
+        if (records[i].failed)
+            uses.has_failed = 1;
+        else
+            file_is_written(&uses, buffer_text(&records[i]));
+    }
+    status = files_are_apart(COMMAND, &uses);
+    for (size_t i = 0; i < 3; i++)
+        buffer_free(&records[i]);
+    return status;
 }
 
 static int parse_options(int argc, char **argv, struct live_options *out)
@@ -100,7 +129,7 @@ static int parse_options(int argc, char **argv, struct live_options *out)
         {"help", no_argument, NULL, HELP},
         {NULL, 0, NULL, 0},
     };
-    int option, is_good = 1, has_device = 0;
+    int option, status, is_good = 1, has_device = 0;
 
     *out = (struct live_options){.seed = 1, .mismatches = 10, .cycles_l1 = WM_L1_HIT};
     while (is_good && (option = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -138,7 +167,8 @@ static int parse_options(int argc, char **argv, struct live_options *out)
         return EXIT_USAGE;
     out->files = argv + optind;
     out->file_count = argc - optind;
-    return check_options(out, has_device);
+    status = check_options(out, has_device);
+    return status < 0 ? check_files(out) : status;
 }
 
 /* Says what diag says. Returns an exit status. */
@@ -351,6 +381,8 @@ static int write_report(struct run *run)
         return EXIT_BAD;
     buffer = buffer_into(drain_to_output, output);
     write_results(run, &buffer);
+    if (run->drawing)
+        output_tie(output, run->drawing);
     if (finish_output(&buffer, output) == 0)
         status = run->devices.list[0].comparison.unlisted ? EXIT_BAD : EXIT_SUCCESS;
     buffer_free(&buffer);
@@ -377,9 +409,8 @@ int plot_can_be_drawn(void)
     return 0;
 }
 
-int save_plot(const struct plot *plot, const char *title, const char *path)
+int save_plot(const struct plot *plot, const char *title, const char *path, struct output **out)
 {
-    struct output *output = NULL;
     struct buffer buffer = {0};
     enum plot_format format;
     int result = -1;
@@ -388,24 +419,23 @@ int save_plot(const struct plot *plot, const char *title, const char *path)
         complain("%s: there are no cycles to draw", path);
         return -1;
     }
-    if (!plot_format_by_name(path, &format) || output_open(path, &output) != 0)
+    if (!plot_format_by_name(path, &format) || output_open(path, out) != 0)
         return -1;
-    buffer = buffer_into(drain_to_output, output);
+    buffer = buffer_into(drain_to_output, *out);
     plot_draw(plot, title, "cycles per instruction, 32 warps", format, &buffer);
-    result = finish_output(&buffer, output);
+    result = drain_all(&buffer);
     buffer_free(&buffer);
-    output_close(output);
     return result;
 }
 
-static int write_plot(const struct run *run)
+static int write_plot(struct run *run)
 {
     struct buffer title = {0};
     int result;
 
     buffer_printf(&title, "%s", wm_arch_name(run->devices.arch));
     write_gpus(run, &title);
-    result = save_plot(&run->devices.plot, buffer_text(&title), run->options->plot);
+    result = save_plot(&run->devices.plot, buffer_text(&title), run->options->plot, &run->drawing);
     buffer_free(&title);
     return result == 0 ? EXIT_SUCCESS : EXIT_BAD;
 }
@@ -540,6 +570,7 @@ int run_live(int argc, char **argv)
     if (!status)
         status = write_report(&run);
     progress_stop();
+    output_close(run.drawing);
     devices_close(&run.devices);
     return status;
 }

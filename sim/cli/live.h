@@ -11,8 +11,10 @@ struct plot;
 int plot_path_is_good(const char *command, const char *path);
 int plot_can_be_drawn(void);
 
-/* Draws a plot of cycles per instruction with 32 warps to a file. 0: done; else what is wrong has been said. */
-int save_plot(const struct plot *plot, const char *title, const char *path);
+/* Draws a plot of cycles per instruction with 32 warps to a file, which the caller commits. 0: done; else what is wrong
+ * has been said. *out is to be closed either way. */
+struct output;
+int save_plot(const struct plot *plot, const char *title, const char *path, struct output **out);
 
 /* The whole command; its arguments are those of `warpmem validate'. Returns an exit status. */
 int run_live(int argc, char **argv);

@@ -6,23 +6,46 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static void say(const char *head, const char *format, va_list arguments)
+/* A text that may hold names from a file or a command line: nothing in it commands a terminal. */
+static void put(const char *text)
 {
-    progress_hold();
-    fputs(head, stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    progress_release();
+    struct buffer plain = {0};
+
+    table_name(text, &plain);
+    fputs(plain.failed ? "(out of memory)" : buffer_text(&plain), stderr);
+    buffer_free(&plain);
+}
+
+static void put_formatted(const char *format, va_list arguments)
+{
+    va_list again;
+    char *text = NULL;
+    int length;
+
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length >= 0)
+        text = malloc((size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, arguments);
+    put(text ? text : format);
+    free(text);
 }
 
 void complain(const char *format, ...)
 {
     va_list arguments;
 
+    progress_hold();
+    fputs("warpmem: ", stderr);
     va_start(arguments, format);
-    say("warpmem: ", format, arguments);
+    put_formatted(format, arguments);
     va_end(arguments);
+    fputc('\n', stderr);
+    progress_release();
 }
 
 void complain_about(const struct wm_diag *diag)
@@ -31,7 +54,8 @@ void complain_about(const struct wm_diag *diag)
 
     wm_diag_format(diag, text, sizeof text);
     progress_hold();
-    fprintf(stderr, "%s\n", text);
+    put(text);
+    fputc('\n', stderr);
     progress_release();
 }
 
@@ -51,9 +75,10 @@ void warn(const char *file, const char *format, ...)
     if (!file)
         file = "warpmem";
     progress_hold();
-    fprintf(stderr, "%s: warning: ", file);
+    put(file);
+    fputs(": warning: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    put_formatted(format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
     progress_release();
@@ -70,7 +95,9 @@ void remark(int is_warning, const char *text)
     const char *kind = is_warning ? "warning" : "note";
 
     progress_hold();
-    fprintf(stderr, "%s: %s\n", kind, text);
+    fprintf(stderr, "%s: ", kind);
+    put(text);
+    fputc('\n', stderr);
     progress_release();
     if (record)
         buffer_printf(record, "%s: %s\n", kind, text);
@@ -83,7 +110,7 @@ int usage_error(const char *command, const char *format, ...)
 
     fprintf(stderr, "warpmem%s%s: ", blank, command);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    put_formatted(format, arguments);
     va_end(arguments);
     fprintf(stderr, "\nTry 'warpmem%s%s --help'.\n", blank, command);
     return EXIT_USAGE;

@@ -137,15 +137,19 @@ int drain_to_output(void *output, const char *text, size_t length)
     return output_write(output, text, length);
 }
 
-int finish_output(struct buffer *buffer, struct output *output)
+int drain_all(struct buffer *buffer)
 {
     progress_stop();
-    if (buffer_finish(buffer) != 0) {
-        if (buffer->failed == BUFFER_NO_MEMORY)
-            complain("out of memory");
-        return -1;
-    }
-    return output_commit(output);
+    if (buffer_finish(buffer) == 0)
+        return 0;
+    if (buffer->failed == BUFFER_NO_MEMORY)
+        complain("out of memory");
+    return -1;
+}
+
+int finish_output(struct buffer *buffer, struct output *output)
+{
+    return drain_all(buffer) == 0 ? output_commit(output) : -1;
 }
 
 int compile_kernel(const char *command, const char *text, regex_t *out)

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "buffer.h"
+#include "cli.h"
 #include "message.h"
 
 #include <errno.h>
@@ -25,10 +26,11 @@ struct output {
     int stream;           /* file descriptor of a stream destination; -1: none */
     int file;             /* the temporary file's descriptor; -1: there is none (yet) */
     struct buffer buffer; /* what has not been written to file */
+    struct output *next;  /* what is committed with it */
 };
 
 /* The temporary files that a signal has to remove. */
-#define MOST_UNFINISHED 4
+#define MOST_UNFINISHED 64
 static char *volatile unfinished[MOST_UNFINISHED];
 
 static void on_signal(int number)
@@ -275,7 +277,8 @@ static int copy_to_stream(struct output *output)
     return status;
 }
 
-static int commit_file(struct output *output)
+/* All of a file but its name. */
+static int complete_file(struct output *output)
 {
     int file = output->file;
 
@@ -287,7 +290,23 @@ static int commit_file(struct output *output)
         close(file);
         return -1;
     }
-    if (close(file) != 0 || rename(output->temporary, output->path) != 0)
+    /* a network file system tells only now that the disk is full */
+    return close(file) == 0 ? 0 : fail(output->name, "");
+}
+
+static int commit_stream(struct output *output)
+{
+    int stream = output->stream;
+
+    if (copy_to_stream(output) != 0)
+        return -1;
+    output->stream = -1;
+    return close(stream) == 0 ? 0 : fail(output->name, "");
+}
+
+static int rename_file(struct output *output)
+{
+    if (rename(output->temporary, output->path) != 0)
         return fail(output->name, "");
     forget_on_signal(output->temporary);
     free(output->temporary);
@@ -295,18 +314,30 @@ static int commit_file(struct output *output)
     return 0;
 }
 
+void output_tie(struct output *output, struct output *other)
+{
+    while (output->next)
+        output = output->next;
+    output->next = other;
+}
+
 int output_commit(struct output *output)
 {
-    if (output->path)
-        return commit_file(output);
-    if (copy_to_stream(output) != 0)
-        return -1;
-    /* a network file system tells only now that the disk is full */
-    if (close(output->stream) != 0) {
-        output->stream = -1;
-        return fail(output->name, "");
+    struct output *other;
+
+    for (other = output; other; other = other->next) {
+        if (other->path && complete_file(other) != 0)
+            return -1;
     }
-    output->stream = -1;
+    for (other = output; other; other = other->next) {
+        if (!other->path && commit_stream(other) != 0)
+            return -1;
+    }
+    /* what hardly ever fails comes last: it is all or nothing, as far as can be */
+    for (other = output; other; other = other->next) {
+        if (other->path && rename_file(other) != 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -340,5 +371,135 @@ int output_print(const char *text)
     if (status == 0)
         status = output_commit(output);
     output_close(output);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------- what is read and written */
+
+/* What a path leads to: a regular file, or one that there is not yet, by its folder and name. */
+struct place {
+    int is_known;
+    dev_t device;
+    ino_t number;
+    char *missing; /* its name in that folder; NULL: there is a file */
+};
+
+static struct place place_of_file(const struct stat *info)
+{
+    return (struct place){S_ISREG(info->st_mode), info->st_dev, info->st_ino, NULL};
+}
+
+static struct place place_of_descriptor(int descriptor)
+{
+    struct stat info;
+
+    return fstat(descriptor, &info) == 0 ? place_of_file(&info) : (struct place){.is_known = 0};
+}
+
+static struct place place_of_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    struct place place = {.is_known = 0};
+    struct stat info;
+
+    if (stat(path, &info) == 0) {
+        place = place_of_file(&info);
+    } else if (folder && stat(folder, &info) == 0) {
+        place = (struct place){1, info.st_dev, info.st_ino, strdup(slash ? slash + 1 : path)};
+        place.is_known = place.missing != NULL;
+    }
+    free(folder);
+    return place;
+}
+
+static int is_same_place(const struct place *a, const struct place *b)
+{
+    return a->is_known && b->is_known && a->device == b->device && a->number == b->number && !a->missing == !b->missing &&
+           (!a->missing || strcmp(a->missing, b->missing) == 0);
+}
+
+static const char *use_name(const struct file_use *use)
+{
+    return use->path ? use->path : use->is_written ? "standard output" : "standard input";
+}
+
+static struct place place_of_use(const struct file_use *use)
+{
+    if (use->path)
+        return place_of_path(use->path);
+    return place_of_descriptor(use->is_written ? STDOUT_FILENO : STDIN_FILENO);
+}
+
+/* Streams take what two write, one behind the other. */
+static int is_stream(const struct file_use *use)
+{
+    return !use->path || named_descriptor(use->path) >= 0;
+}
+
+static void add_use(struct file_uses *uses, const char *path, int is_written)
+{
+    struct file_use *more = realloc(uses->list, (uses->count + 1) * sizeof *more);
+
+    if (!more) {
+        uses->has_failed = 1;
+        return;
+    }
+    uses->list = more;
+    more[uses->count++] = (struct file_use){path, is_written};
+}
+
+void file_is_read(struct file_uses *uses, const char *path)
+{
+    if (path)
+        add_use(uses, strcmp(path, "-") == 0 ? NULL : path, 0);
+}
+
+void file_is_written(struct file_uses *uses, const char *path)
+{
+    add_use(uses, path, 1);
+}
+
+/* -1: nothing is wrong with an output; else the exit status. */
+static int check_use(const char *command, const struct file_uses *uses, const struct place *places, size_t written)
+{
+    const struct file_use *output = &uses->list[written];
+
+    for (size_t i = 0; i < uses->count; i++) {
+        const struct file_use *other = &uses->list[i];
+
+        if (!is_same_place(&places[i], &places[written]) || i == written)
+            continue;
+        if (!other->is_written)
+            return usage_error(command, "%s is read, too: write to another file", use_name(output));
+        if (!is_stream(output) || !is_stream(other))
+            return usage_error(command, "%s and %s are one file: each output needs a file of its own", use_name(output),
+                               use_name(other));
+    }
+    return -1;
+}
+
+int files_are_apart(const char *command, struct file_uses *uses)
+{
+    struct place *places = uses->count ? calloc(uses->count, sizeof *places) : NULL;
+    int status = -1;
+
+    if (uses->has_failed || (uses->count && !places)) {
+        complain("out of memory");
+        status = EXIT_BAD;
+        goto done;
+    }
+    for (size_t i = 0; i < uses->count; i++)
+        places[i] = place_of_use(&uses->list[i]);
+    for (size_t i = 0; i < uses->count && status < 0; i++) {
+        if (uses->list[i].is_written)
+            status = check_use(command, uses, places, i);
+    }
+done:
+    for (size_t i = 0; places && i < uses->count; i++)
+        free(places[i].missing);
+    free(places);
+    free(uses->list);
+    *uses = (struct file_uses){.count = 0};
     return status;
 }

@@ -22,6 +22,9 @@
 /* Text of rows that finished jobs may hold back, over all of them; a job with more waits for its turn. */
 #define ROW_TEXT_BYTES ((size_t)12 << 20)
 
+/* Of a tally. */
+#define MOST_GROUPS ((size_t)131072)
+
 /* Where a row's text begins, and its number among the accesses of the job. */
 struct row_mark {
     size_t offset;
@@ -176,13 +179,21 @@ static int write_rows(struct pipeline *pipeline, struct job *job)
     return !out->failed;
 }
 
-static void say_tally_failure(const struct pipeline_options *options, enum wm_status status)
+/* Why something cannot be added to a tally. One that is full refuses a group; any, a sum. */
+static const char *tally_failure(const wm_tally *tally, enum wm_status status)
 {
-    if (status == WM_E_RANGE)
-        complain("more than 131,072 groups, or a sum above 2^63 - 1: use a coarser grouping (--by kernel or --by opcode)%s",
-                 options->has_page ? " and no --report" : "");
-    else
-        complain("%s", wm_status_text(status));
+    if (status != WM_E_RANGE)
+        return wm_status_text(status);
+    return wm_tally_row_at(tally, MOST_GROUPS - 1) ? "more than 131,072 groups" : "a sum above 2^63 - 1";
+}
+
+static void say_tally_failure(const struct pipeline_options *options, const wm_tally *tally, enum wm_status status)
+{
+    const int is_full = status == WM_E_RANGE && wm_tally_row_at(tally, MOST_GROUPS - 1);
+
+    complain("%s%s%s", tally_failure(tally, status),
+             is_full ? ": use a coarser grouping (--by kernel or --by opcode)" : "",
+             is_full && options->has_page ? " and no --report" : "");
 }
 
 /* Adds a finished job to the results. 0: stop, as something went wrong; it has been said. */
@@ -205,7 +216,7 @@ static int add_job(struct pipeline *pipeline, struct job *job)
             continue;
         status = wm_tally_merge(pipeline->options->tallies[i], job->tallies[i]);
         if (status) {
-            say_tally_failure(pipeline->options, status);
+            say_tally_failure(pipeline->options, pipeline->options->tallies[i], status);
             return 0;
         }
     }
@@ -339,8 +350,7 @@ static int simulate(struct pipeline *pipeline, struct job *job, const struct wm_
     for (int i = 0; i < PIPELINE_TALLIES; i++) {
         status = job->tallies[i] ? wm_tally_add(job->tallies[i], access, &counts) : WM_OK;
         if (status) {
-            refuse(job, status,
-                   status == WM_E_RANGE ? "more than 131,072 groups, or a sum above 2^63 - 1" : wm_status_text(status));
+            refuse(job, status, tally_failure(job->tallies[i], status));
             return 0;
         }
     }

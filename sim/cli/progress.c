@@ -59,6 +59,10 @@ static void draw(const char *file, unsigned index, unsigned count, uint64_t cons
     fflush(stderr);
     progress.shown_cells = width;
 }
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) /* of a name */
+            *c = '?';
+    }
 
 void progress_start(void)
 {

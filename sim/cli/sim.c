@@ -12,7 +12,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define COMMAND "sim"
@@ -109,18 +108,25 @@ static int parse_by(const char *text, int *out)
     return 0;
 }
 
-/* Whether the page and the other results go to different places. */
+/* Whether the page and the other results go to different places, as they are spelt. */
 static int is_own_file(const struct options *options)
 {
-    struct stat report, output;
+    return strcmp(options->report, options->output ? options->output : "-") != 0;
+}
 
-    if (!options->output)
-        return strcmp(options->report, "-") != 0;
-    if (strcmp(options->report, options->output) == 0)
-        return 0;
-    /* two names of one file */
-    return stat(options->report, &report) != 0 || stat(options->output, &output) != 0 || !S_ISREG(report.st_mode) ||
-           report.st_dev != output.st_dev || report.st_ino != output.st_ino;
+/* -1: go on; else the exit status. */
+static int check_files(const struct options *options)
+{
+    struct file_uses uses = {.count = 0};
+
+    for (size_t i = 0; i < options->file_count; i++)
+        file_is_read(&uses, options->files[i]);
+    file_is_read(&uses, options->arch_file);
+    file_is_written(&uses, options->output);
+    if (options->report)
+        file_is_written(&uses, strcmp(options->report, "-") == 0 ? NULL : options->report);
+    launch_files(&options->launch, &uses);
+    return files_are_apart(COMMAND, &uses);
 }
 
 /* -1: go on; else the exit status. */
@@ -135,7 +141,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         {"report", required_argument, NULL, OPTION_REPORT}, {"help", no_argument, NULL, OPTION_HELP},
         LAUNCH_OPTIONS,                                     {NULL, 0, NULL, 0},
     };
-    int option, is_good = 1;
+    int option, status, is_good = 1;
 
     *out = (struct options){.by = WM_BY_LINE, .jobs = processors()};
     while (is_good && (option = getopt_long(argc, argv, "o:j:", names, NULL)) != -1) {
@@ -167,7 +173,8 @@ static int parse_options(int argc, char **argv, struct options *out)
                            out->output ? out->output : "standard output");
     out->files = argv + optind;
     out->file_count = (size_t)(argc - optind);
-    return check_traces(COMMAND, out->files, argc - optind);
+    status = check_traces(COMMAND, out->files, argc - optind);
+    return status < 0 ? check_files(out) : status;
 }
 
 static int is_table(const struct run *run)
@@ -217,7 +224,7 @@ static void write_head(struct run *run)
     table_head(&head, &run->buffer);
 }
 
-/* The page, held back until the other results are complete too. */
+/* The page, committed with the other results. */
 static int write_page(struct run *run, const struct geometry *geometry)
 {
     const struct table_head head = head_of(run);
@@ -232,7 +239,8 @@ static int write_page(struct run *run, const struct geometry *geometry)
     if (!run->page)
         return 0;
     html_report(&report, &run->page_buffer);
-    return finish_output(&run->page_buffer, run->page);
+    output_tie(run->output, run->page);
+    return drain_all(&run->page_buffer);
 }
 
 /* Everything that is shown once all accesses are in. */
@@ -314,6 +322,7 @@ static int simulate(struct run *run)
         write_groups(run, &geometry);
     if (buffer_finish(&run->buffer) == 0 && write_page(run, &geometry) != 0)
         return -1;
+    launch_tie(&options->launch, run->output);
     return finish_output(&run->buffer, run->output);
 }
 

@@ -87,11 +87,27 @@ struct run {
     struct timing timing;
     struct plot plot;
     struct output *output;
+    struct output *drawing; /* of the plot */
     struct buffer buffer;
     struct wm_diag diag;
     int has_failed; /* something does not agree */
     int has_warned; /* that SHA-256 cannot be checked */
 };
+
+/* -1: go on; else the exit status. */
+static int check_files(const struct options *options)
+{
+    struct file_uses uses = {.count = 0};
+
+    file_is_read(&uses, options->csv);
+    file_is_read(&uses, options->trace);
+    file_is_read(&uses, options->known);
+    file_is_read(&uses, options->arch_file);
+    file_is_written(&uses, NULL);
+    if (options->plot)
+        file_is_written(&uses, options->plot);
+    return files_are_apart(COMMAND, &uses);
+}
 
 static int parse_options(int argc, char **argv, struct options *out)
 {
@@ -149,7 +165,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         return usage_error(COMMAND, "'%s' is too many: one measurement, one trace", argv[optind + 2]);
     out->csv = argv[optind];
     out->trace = argc - optind == 2 ? argv[optind + 1] : NULL;
-    return -1;
+    return check_files(out);
 }
 
 /* ------------------------------------------------------------------------------------------------- what is known of it */
@@ -774,7 +790,7 @@ static int write_plot(struct run *run)
         buffer_puts(&title, ", measured on ");
         table_name(meta_get(run->meta, "device"), &title);
     }
-    result = save_plot(&run->plot, buffer_text(&title), run->options->plot);
+    result = save_plot(&run->plot, buffer_text(&title), run->options->plot, &run->drawing);
     buffer_free(&title);
     return result;
 }
@@ -794,6 +810,8 @@ static int validate(struct run *run)
         return EXIT_BAD;
     if (run->options->plot && write_plot(run) != 0)
         return EXIT_BAD;
+    if (run->drawing)
+        output_tie(run->output, run->drawing);
     if (finish_output(&run->buffer, run->output) != 0)
         return EXIT_BAD;
     judge_known(run);
@@ -819,6 +837,7 @@ int run_validate(int argc, char **argv)
     progress_stop();
     buffer_free(&run.buffer);
     output_close(run.output);
+    output_close(run.drawing);
     known_free(&run.known);
     timing_free(&run.timing);
     plot_free(&run.plot);

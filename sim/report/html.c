@@ -172,14 +172,14 @@ static void say_files(const struct html_page *page, struct buffer *out)
     for (size_t i = 0; i < head->file_count; i++) {
         if (i)
             buffer_puts(out, ", ");
-        html_text(strcmp(head->files[i], "-") == 0 ? "standard input" : head->files[i], out);
+        html_name(strcmp(head->files[i], "-") == 0 ? "standard input" : head->files[i], out);
     }
 }
 
 static void say_title(const struct html_page *page, struct buffer *out)
 {
     if (page->kernel_count == 1)
-        html_text(kernel_name(page->kernels[0].name), out);
+        html_name(kernel_name(page->kernels[0].name), out);
     else if (page->kernel_count)
         buffer_printf(out, "%zu kernels", page->kernel_count);
     else
@@ -373,7 +373,7 @@ static void kernels(struct html_page *page)
         buffer_printf(out,
                       "<tbody id=\"kernel-%zu\"><tr><td class=\"n\">%zu</td><th scope=\"row\" class=\"code name\">",
                       i + 1, i + 1);
-        html_text(kernel_name(kernel->name), out);
+        html_name(kernel_name(kernel->name), out);
         buffer_puts(out, "</th><td class=\"n\">");
         html_cycles(kernel->wasted, out);
         buffer_puts(out, "</td><td class=\"n\">");

@@ -79,7 +79,9 @@ struct html_page {
  * character, or would reorder the text around it, is replaced. */
 void html_text(const char *text, struct buffer *out);
 void html_text_part(const char *text, size_t length, struct buffer *out);
-/* The same of several lines: newlines stay. */
+/* The name of a kernel or a file: as often as the page says it, a long one is cut. */
+void html_name(const char *text, struct buffer *out);
+/* Several lines: newlines stay. */
 void html_lines_of_text(const char *text, struct buffer *out);
 void html_base64(const char *data, size_t length, struct buffer *out);
 /* An SVG as cairo writes it, without what is the default anyway, and with numbers of two digits behind the point. */

@@ -30,7 +30,7 @@ static void place(const struct html_row *row, int with_folder, struct buffer *ou
         report_line(file, row->row->line, &text);
     else
         report_pc(row->row->pc, &text);
-    html_text(buffer_text(&text), out);
+    html_name(buffer_text(&text), out);
     if (text.failed)
         out->failed = text.failed;
     buffer_free(&text);
@@ -138,7 +138,7 @@ static void number_row(struct html_page *page, const struct html_row *row, const
     if (columns->has_kernel) {
         buffer_printf(out, "<td class=\"kernel\"><a href=\"#kernel-%zu\">%zu</a> <span class=\"code\">",
                       row->kernel + 1, row->kernel + 1);
-        html_text(*sums->kernel ? sums->kernel : "without a name", out);
+        html_name(*sums->kernel ? sums->kernel : "without a name", out);
         buffer_puts(out, "</span></td>");
     }
     buffer_puts(out, row->wasted > 0 ? "<td class=\"n w\">" : "<td class=\"n z\">");
@@ -316,7 +316,7 @@ static void facts(struct html_page *page, const struct html_row *row)
         buffer_puts(out, "<p class=\"code\">");
         place(row, 1, out);
         buffer_puts(out, row->row->line || row->row->pc != WM_NO_PC ? " in " : "In ");
-        html_text(*row->row->kernel ? row->row->kernel : "a kernel without a name", out);
+        html_name(*row->row->kernel ? row->row->kernel : "a kernel without a name", out);
         buffer_puts(out, "</p>\n");
     }
     buffer_puts(out, "<p>Predicted: ");

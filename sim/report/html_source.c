@@ -373,17 +373,17 @@ static void file_heading(struct html_page *page, size_t file_index)
     struct buffer *out = page->out;
 
     buffer_printf(out, "<h3 id=\"file-%zu\" class=\"code\">", file_index);
-    html_text(file->name, out);
+    html_name(file->name, out);
     buffer_puts(out, "</h3>\n");
     if (!file->text) {
         buffer_puts(out, "<p>Not shown: ");
-        html_text(buffer_text(&file->words), out);
+        html_name(buffer_text(&file->words), out);
         buffer_puts(out, ".</p>\n");
         return;
     }
     if (file->words.length) {
         buffer_puts(out, "<p class=\"note\">");
-        html_text(buffer_text(&file->words), out);
+        html_name(buffer_text(&file->words), out);
         buffer_puts(out, "</p>\n");
     }
     if (last > file->line_count)

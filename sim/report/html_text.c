@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Of a longer name, the page has the beginning and the end. */
+#define MOST_NAME_BYTES ((size_t)300)
+
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* The UTF-8 character at text; returns its length, 0 where there is none. */
@@ -81,6 +84,30 @@ void html_text_part(const char *text, size_t length, struct buffer *out)
 void html_text(const char *text, struct buffer *out)
 {
     html_text_part(text, strlen(text), out);
+}
+
+static int is_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+void html_name(const char *text, struct buffer *out)
+{
+    const size_t length = strlen(text);
+    size_t head = MOST_NAME_BYTES * 2 / 3, tail = length - MOST_NAME_BYTES / 3;
+
+    if (length <= MOST_NAME_BYTES) {
+        html_text(text, out);
+        return;
+    }
+    /* whole characters; of what is no UTF-8, any bytes will do */
+    for (int i = 0; i < 3 && is_continuation(text[head]); i++)
+        head--;
+    for (int i = 0; i < 3 && is_continuation(text[tail]); i++)
+        tail++;
+    html_text_part(text, head, out);
+    buffer_puts(out, " &#8230; ");
+    html_text(text + tail, out);
 }
 
 void html_lines_of_text(const char *text, struct buffer *out)

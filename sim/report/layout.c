@@ -100,9 +100,22 @@ void table_wrapped(const char *text, size_t indent, size_t hanging, struct buffe
 
 void table_name(const char *text, struct buffer *out)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
+/* The bytes of a control character at text: ASCII's, or one of U+0080 to U+009F in UTF-8, by which terminals are commanded
+ * too; 0: it is none. */
+static size_t control_bytes(const char *text)
+{
+    const unsigned char c = (unsigned char)text[0];
+    const unsigned char next = c ? (unsigned char)text[1] : 0;
 
-        buffer_putc(out, c < 0x20 || c == 0x7f ? '?' : (char)c);
+    if ((c && c < 0x20) || c == 0x7f)
+        return 1;
+    return c == 0xc2 && next >= 0x80 && next <= 0x9f ? 2 : 0;
+}
+
+    while (*text) {
+        const size_t control = control_bytes(text);
+
+        buffer_putc(out, control ? '?' : *text);
+        text += control ? control : 1;
     }
 }
