@@ -156,6 +156,40 @@ uint32_t picture_sectors_touched(const struct wm_anatomy *anatomy, const struct 
     return touched;
 }
 
+/* Adds to line i what later entries have of the same line; 0 where an earlier one has had that done. */
+static int gather_line(const struct wm_anatomy *anatomy, uint32_t i, struct wm_line *out)
+{
+    *out = anatomy->line[i];
+    for (uint32_t other = 0; other < anatomy->line_count; other++) {
+        const struct wm_line *line = &anatomy->line[other];
+
+        if (other == i || line->address != out->address || line->request != out->request)
+            continue;
+        if (other < i)
+            return 0;
+        for (unsigned sector = 0; sector < WM_ANATOMY_SECTORS; sector++)
+            out->sector_lanes[sector] |= line->sector_lanes[sector];
+        for (unsigned word = 0; word < WM_ANATOMY_BYTES / 64; word++)
+            out->bytes[word] |= line->bytes[word];
+    }
+    return 1;
+}
+
+struct picture_footprint picture_footprint(const struct wm_anatomy *anatomy)
+{
+    struct picture_footprint sum = {0, 0, 0};
+    struct wm_line line;
+
+    for (uint32_t i = 0; i < anatomy->line_count; i++) {
+        if (!gather_line(anatomy, i, &line))
+            continue;
+        sum.lines++;
+        sum.sectors += picture_lane_count(picture_sectors_touched(anatomy, &line));
+        sum.used += picture_bytes_used(anatomy, &line);
+    }
+    return sum;
+}
+
 struct picture_verbs picture_verbs(const struct picture *picture)
 {
     static const struct picture_verbs reads = {"fetched", "uses", "used", "wasted"};

@@ -34,6 +34,14 @@ unsigned picture_bytes_used(const struct wm_anatomy *anatomy, const struct wm_li
 /* Sectors of a line that lanes touch, asked for or not. */
 uint32_t picture_sectors_touched(const struct wm_anatomy *anatomy, const struct wm_line *line);
 
+/* What an access touches, however often that is looked up: passes of an atomic may come to one line several times. */
+struct picture_footprint {
+    unsigned lines;
+    unsigned sectors;
+    unsigned used; /* bytes */
+};
+struct picture_footprint picture_footprint(const struct wm_anatomy *anatomy);
+
 /* What happens to the bytes of a sector: of a load "fetched", "uses", "used", "wasted". */
 struct picture_verbs {
     const char *sector;

@@ -649,7 +649,13 @@ static void line_sum(struct canvas *canvas)
     const struct picture_verbs verbs = picture_verbs(canvas->picture);
     unsigned used = 0, touched = 0;
 
-    for (uint32_t i = 0; i < a->line_count; i++) {
+    if (a->path == WM_PATH_ATOMIC) {
+        const struct picture_footprint footprint = picture_footprint(a);
+
+        touched = footprint.sectors;
+        used = footprint.used;
+    }
+    for (uint32_t i = 0; i < a->line_count && a->path != WM_PATH_ATOMIC; i++) {
         used += picture_bytes_used(a, &a->line[i]);
         touched += picture_lane_count(picture_sectors_touched(a, &a->line[i]));
     }
@@ -658,6 +664,8 @@ static void line_sum(struct canvas *canvas)
     buffer_clear(&canvas->scratch);
     buffer_printf(&canvas->scratch, "%u B %s", touched * a->sector_bytes - used, verbs.rest);
     painted(canvas, touched * a->sector_bytes > used ? WASTE : PLAIN, buffer_text(&canvas->scratch));
+    if (a->path == WM_PATH_ATOMIC && canvas->picture->counts->sectors > touched)
+        buffer_printf(canvas->out, "; %u lookups", canvas->picture->counts->sectors);
     buffer_putc(canvas->out, '\n');
 }
 

@@ -314,21 +314,61 @@ static struct bytes sum_bytes(const struct wm_anatomy *a)
     return sum;
 }
 
+static void share(unsigned part, unsigned whole, struct buffer *out)
+{
+    buffer_printf(out, "(%.*f %%)", whole && part * 100 % whole ? 1 : 0, whole ? part * 100.0 / whole : 0.0);
+}
+
+/* Lines that would hold the bytes of the sectors that are needed, where more are looked up and that costs tag wavefronts;
+ * else 0. What a copy looks up are pairs of a line and a place in shared memory. */
+static unsigned lines_that_would_do(const struct picture *p)
+{
+    const struct wm_anatomy *a = p->anatomy;
+    const unsigned a_line = a->line_bytes / a->sector_bytes;
+    const unsigned least = (p->counts->sectors_ideal + a_line - 1) / a_line;
+
+    if (a->path == WM_PATH_COPY || p->access->opcode.space == WM_LOCAL || p->counts->lines <= least ||
+        (p->counts->lines + a->tag_banks - 1) / a->tag_banks <= (least + a->tag_banks - 1) / a->tag_banks)
+        return 0;
+    return least;
+}
+
 static void sectors(const struct picture *p, struct buffer *out)
 {
     const struct wm_counts *c = p->counts;
     const struct bytes sum = sum_bytes(p->anatomy);
     const struct picture_verbs verbs = picture_verbs(p);
+    const int is_ideal = c->sectors <= c->sectors_ideal;
 
     subject(p, out);
     buffer_printf(out, " asks for %u sector%s", c->sectors, plural(c->sectors));
-    if (c->sectors > c->sectors_ideal)
+    if (!is_ideal)
         buffer_printf(out, " where %u would hold its bytes", c->sectors_ideal);
     else
         buffer_puts(out, ", as few as can be");
-    buffer_printf(out, ", in %u line%s: of %u B %s it %s %u (%.*f %%).", c->lines, plural(c->lines), sum.fetched,
-                  verbs.sector, verbs.uses, sum.used, sum.fetched && sum.used * 100 % sum.fetched ? 1 : 0,
-                  sum.fetched ? sum.used * 100.0 / sum.fetched : 0.0);
+    buffer_printf(out, "%s in %u line%s", is_ideal && lines_that_would_do(p) ? ", but" : ",", c->lines,
+                  plural(c->lines));
+    if (is_ideal && lines_that_would_do(p))
+        buffer_printf(out, " where %u would do", lines_that_would_do(p));
+    buffer_printf(out, ": of %u B %s it %s %u ", sum.fetched, verbs.sector, verbs.uses, sum.used);
+    share(sum.used, sum.fetched, out);
+    buffer_putc(out, '.');
+}
+
+/* Lanes that take turns look one sector up again and again; it is one sector all the same. */
+static void looked_up_again(const struct picture *p, const struct picture_footprint *footprint, struct buffer *out)
+{
+    const struct wm_counts *c = p->counts;
+    const unsigned touched = footprint->sectors * p->anatomy->sector_bytes;
+
+    subject(p, out);
+    buffer_printf(out, " changes %u of the %u B in %u sector%s of %u line%s ", footprint->used, touched,
+                  footprint->sectors, plural(footprint->sectors), footprint->lines, plural(footprint->lines));
+    share(footprint->used, touched, out);
+    buffer_printf(out, ", and it looks sectors up %u times, pass by pass", c->sectors);
+    if (c->sectors > c->sectors_ideal)
+        buffer_printf(out, ", where %u would do", c->sectors_ideal);
+    buffer_putc(out, '.');
 }
 
 static void tag_stage(const struct picture *p, struct buffer *out)
@@ -377,8 +417,12 @@ static void data_stage(const struct picture *p, struct buffer *out)
 static void atomic(const struct picture *p, struct buffer *out)
 {
     const struct wm_counts *c = p->counts;
+    const struct picture_footprint footprint = picture_footprint(p->anatomy);
 
-    sectors(p, out);
+    if (c->sectors > footprint.sectors)
+        looked_up_again(p, &footprint, out);
+    else
+        sectors(p, out);
     buffer_printf(
         out,
         " An atomic goes to the atomic units in passes, here %u: a pass takes one line in each of %u tag banks, "

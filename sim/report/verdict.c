@@ -178,9 +178,39 @@ static int say_rounds(const struct pattern *pattern, unsigned most, struct buffe
 }
 
 /* The fewest tag wavefronts that look up so many lines. */
+static uint32_t tag_wavefronts_of(const struct geometry *geometry, uint32_t lines)
+{
+    return (lines + geometry->tag_banks - 1) / geometry->tag_banks;
+}
+
 static uint32_t fewest_tag_wavefronts(const struct geometry *geometry, const struct wm_counts *counts)
 {
-    return (counts->lines + geometry->tag_banks - 1) / geometry->tag_banks;
+    return tag_wavefronts_of(geometry, counts->lines);
+}
+
+/* The lines that would hold an access's bytes; 0 where no more lines are looked up than that, or where it costs no tag
+ * wavefront. What cp.async looks up are pairs of a line and a place in shared memory. */
+static uint32_t lines_that_would_do(const struct geometry *geometry, const struct wm_access *access,
+                                    const struct wm_counts *counts)
+{
+    uint32_t sectors_a_line = geometry->tag_wavefront_sectors / geometry->tag_banks;
+    uint32_t least = sectors_a_line ? (counts->sectors_ideal + sectors_a_line - 1) / sectors_a_line : 0;
+
+    if (access->opcode.operation == WM_CP_ASYNC || access->opcode.space == WM_LOCAL || counts->lines <= least ||
+        fewest_tag_wavefronts(geometry, counts) <= tag_wavefronts_of(geometry, least))
+        return 0;
+    return least;
+}
+
+/* No sector is fetched in vain, and yet there are more lines than the bytes need. */
+static void say_lines(const struct pattern *pattern, unsigned width, uint32_t lines, uint32_t would_do,
+                      struct buffer *out)
+{
+    if (pattern->has_stride)
+        buffer_printf(out, "stride %lld B: ", (long long)pattern->stride);
+    else if (!say_rows(pattern, width, out))
+        buffer_puts(out, "scattered: ");
+    buffer_printf(out, "whole sectors, but %u lines where %u would do", lines, would_do);
 }
 
 static void say_tag_banks(const struct geometry *geometry, const struct wm_counts *counts, struct buffer *out)
@@ -206,6 +236,7 @@ static void say_sectors(const struct geometry *geometry, const struct wm_access 
                         struct buffer *out)
 {
     unsigned operation = access->opcode.operation;
+    uint32_t would_do = lines_that_would_do(geometry, access, counts);
     struct pattern pattern;
 
     find_pattern(access->address, access->mask, geometry->sector_bytes, &pattern);
@@ -229,6 +260,8 @@ static void say_sectors(const struct geometry *geometry, const struct wm_access 
         buffer_puts(out, "one active lane");
     } else if (pattern.distinct == 1) {
         buffer_puts(out, operation == WM_ST ? "all lanes write one address" : "broadcast");
+    } else if (counts->sectors <= counts->sectors_ideal && would_do) {
+        say_lines(&pattern, access->opcode.width_bytes, counts->lines, would_do, out);
     } else if (counts->sectors <= counts->sectors_ideal) {
         buffer_puts(out, "coalesced");
     } else {
@@ -333,7 +366,8 @@ void verdict_group(const struct geometry *geometry, const struct wm_tally_row *r
 {
     const struct wm_counts *worst = &row->worst_counts;
     int is_ideal = worst->sectors <= worst->sectors_ideal && worst->bank_conflicts == 0 &&
-                   worst->tag_wavefronts <= fewest_tag_wavefronts(geometry, worst);
+                   worst->tag_wavefronts <= fewest_tag_wavefronts(geometry, worst) &&
+                   !lines_that_would_do(geometry, &row->worst, worst);
 
     if (!is_ideal && !verdict_is_uniform(row))
         buffer_puts(out, "at worst ");

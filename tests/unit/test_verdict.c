@@ -135,6 +135,13 @@ static void rows_of_a_tile(void **state)
     for (unsigned lane = 0; lane < WM_LANES; lane++)
         access.address[lane] = 0x1000 + lane / 8 * 1024 + lane % 8 * 4;
     expect(&access, global(4, 4, 4, 1), "coalesced");
+    /* two lanes of 16 B a row: 16 whole sectors, which four lines would hold; in four lines they would be looked up at once */
+    access = access_of("ld.global.v4.b32", UINT32_MAX);
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        access.address[lane] = 0x1000 + lane / 2 * 1024 + lane % 2 * 16;
+    expect(&access, global(16, 16, 16, 4),
+           "16 rows of 32 B, 1024 B apart: whole sectors, but 16 lines where 4 would do");
+    access = access_of("ld.global.b32", UINT32_MAX);
     /* rows at no common distance */
     for (unsigned lane = 0; lane < WM_LANES; lane++)
         access.address[lane] = 0x1000 + lane / 4 * (lane / 4) * 256 + lane % 4 * 4;
