@@ -17,6 +17,8 @@
 #define ONCE_TENTHS 15u
 /* Lines that are named. */
 #define WORST_LINES 3u
+/* Changes that the last step names. */
+#define FIRST_CHANGES 3u
 /* The step that asks how many sectors could go. */
 #define COALESCED 1u
 
@@ -25,8 +27,11 @@ struct walk {
     const struct global_advice *advice;
     const struct sites *sites;
     struct path *path;
-    size_t n;       /* steps so far */
-    int is_at_dram; /* DRAM is busy longer than the pipe */
+    const struct path_layout *layouts;
+    size_t n_layouts;
+    enum wm_status status; /* the first failure */
+    size_t n;              /* steps so far */
+    int is_at_dram;        /* DRAM is busy longer than the pipe */
 };
 
 static struct path_step *next_step(struct walk *walk, const char *question)
@@ -53,13 +58,16 @@ static int is_global(const struct site *site)
     return site->region != NO_REGION;
 }
 
-/* The first advice that changes a site for the better; 0: none. */
-static size_t advice_for(const struct global_advice *advice, const struct site *site, int with_vectors)
+/* Advice after which rows begin elsewhere. */
+#define ADVICE_SET_OF_BEGINNINGS (1U << ADVICE_ALIGN | 1U << ADVICE_PITCH | 1U << ADVICE_TILE | 1U << ADVICE_REUSE)
+
+/* The first advice of a set of kinds that changes a site for the better; 0: none. */
+static size_t advice_for(const struct global_advice *advice, const struct site *site, unsigned kinds)
 {
     for (size_t i = 0; i < advice->list.n; i++) {
         const struct advice *one = &advice->list.list[i];
 
-        if (one->kind == ADVICE_WARP_VECTOR && !with_vectors)
+        if (!(kinds >> one->kind & 1))
             continue;
         for (size_t k = 0; k < one->n_effects; k++) {
             for (size_t s = 0; s < one->effects[k].n_sites; s++) {
@@ -139,7 +147,7 @@ static void say_advice(const struct walk *walk, weight_function weight, const ch
     size_t count = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t number = advice_for(walk->advice, worst[i], 0);
+        size_t number = advice_for(walk->advice, worst[i], ~(1U << ADVICE_WARP_VECTOR));
         size_t k = 0;
 
         while (k < count && said[k] != number)
@@ -193,16 +201,24 @@ static void which_matter(struct walk *walk)
     const struct sites *sites = walk->sites;
     const struct site *worst[WORST_LINES];
     size_t n = rank_sites(sites, weight_of_cycles, worst);
+    const uint64_t all = (uint64_t)(sites->total.cycles + 0.5);
     struct path_step *now = next_step(walk, "Which memory instructions matter?");
+    uint64_t named = 0;
 
     now->answer = PATH_SHOWN;
     buffer_puts(&now->threshold, "share of the predicted cycles of memory instructions");
     for (size_t i = 0; i < n; i++) {
         if (i)
             buffer_puts(&now->seen, ", ");
-        say_percent(weight_of_cycles(worst[i]), (uint64_t)(sites->total.cycles + 0.5), &now->seen);
+        say_percent(weight_of_cycles(worst[i]), all, &now->seen);
         buffer_puts(&now->seen, " at ");
         say_site(worst[i], &now->seen);
+        named += weight_of_cycles(worst[i]);
+    }
+    if (n == WORST_LINES && reaches(above(all, named), all * 10, 1)) {
+        buffer_puts(&now->seen, ", ");
+        say_percent(above(all, named), all, &now->seen);
+        buffer_puts(&now->seen, " elsewhere");
     }
     if (sites->total.cycles > 0)
         say_spaces(sites, &now->seen);
@@ -232,9 +248,24 @@ static void coalesced(struct walk *walk)
         say_advice(walk, weight_of_sectors, "no change is known for these lines", &now->next);
 }
 
-/* Rows, adjacent lanes of a warp, and those that begin at a sector. */
-static void count_rows(const struct sites *sites, uint64_t *rows, uint64_t *aligned, const struct site **worst)
+/* Whether where it begins costs an access sectors. */
+static int is_misaligned(struct walk *walk, const struct wm_access *access)
 {
+    struct wm_counts counts;
+    enum wm_status status;
+
+    if (lowest_address(access) % walk->sites->sector_bytes == 0)
+        return 0;
+    status = wm_model(walk->arch, access, &counts);
+    if (status)
+        walk->status = status;
+    return !status && counts.sectors > counts.sectors_ideal;
+}
+
+/* Rows, adjacent lanes of a warp, and those that need no sector more for where they begin. */
+static void count_rows(struct walk *walk, uint64_t *rows, uint64_t *aligned, const struct site **worst)
+{
+    const struct sites *sites = walk->sites;
     uint64_t most = 0;
 
     *rows = *aligned = 0;
@@ -249,10 +280,10 @@ static void count_rows(const struct sites *sites, uint64_t *rows, uint64_t *alig
             if (active_lanes(access) < 2 || !is_adjacent(access))
                 continue;
             *rows += access->count;
-            if (lowest_address(access) % sites->sector_bytes == 0)
-                *aligned += access->count;
-            else
+            if (is_misaligned(walk, access))
                 misaligned += access->count;
+            else
+                *aligned += access->count;
         }
         if (misaligned > most) {
             most = misaligned;
@@ -268,8 +299,9 @@ static void aligned(struct walk *walk)
     uint64_t rows, good;
     size_t number;
 
-    count_rows(walk->sites, &rows, &good, &worst);
-    buffer_printf(&now->threshold, "of accesses with adjacent lanes, those that begin at a sector of %u B: %u %%",
+    count_rows(walk, &rows, &good, &worst);
+    buffer_printf(&now->threshold,
+                  "of accesses with adjacent lanes, those that need no sector of %u B more for where they begin: %u %%",
                   walk->sites->sector_bytes, ALIGNED_PERCENT);
     if (!rows) {
         now->answer = PATH_NOT_ASKED;
@@ -282,7 +314,7 @@ static void aligned(struct walk *walk)
         return;
     buffer_puts(&now->seen, "; not all at ");
     say_site(worst, &now->seen);
-    number = advice_for(walk->advice, worst, 0);
+    number = advice_for(walk->advice, worst, ADVICE_SET_OF_BEGINNINGS);
     if (now->answer == PATH_NO && number)
         buffer_printf(&now->next, "advice %zu", number);
     else if (now->answer == PATH_NO)
@@ -329,6 +361,44 @@ static void once(struct walk *walk)
                     "L1 and L2 serve repetitions, which cost wavefronts all the same: larger tiles share more");
 }
 
+static int has_layout(const struct path_layout *layout)
+{
+    for (int c = 0; c < SHARED_CHOICES; c++) {
+        if (layout->is_found[c])
+            return 1;
+    }
+    return 0;
+}
+
+/* "tile: padding or swizzle" */
+static void say_layout(const struct path_layout *layout, struct buffer *out)
+{
+    static const char *const names[SHARED_CHOICES] = {"padding", "swizzle", "map of threads"};
+    const char *comma = ": ";
+
+    buffer_puts(out, layout->array);
+    for (int c = 0; c < SHARED_CHOICES; c++) {
+        if (!layout->is_found[c])
+            continue;
+        buffer_printf(out, "%s%s", comma, names[c]);
+        comma = " or ";
+    }
+}
+
+static void say_layouts(const struct walk *walk, struct buffer *out)
+{
+    int said = 0;
+
+    for (size_t i = 0; i < walk->n_layouts; i++) {
+        if (!has_layout(&walk->layouts[i]))
+            continue;
+        buffer_puts(out, said ? "; " : "");
+        say_layout(&walk->layouts[i], out);
+        said = 1;
+    }
+    buffer_puts(out, said ? ", above" : "no layout that was looked at is better: lanes have to take other elements");
+}
+
 static void conflict_free(struct walk *walk)
 {
     const struct cost *cost = &walk->sites->total;
@@ -346,7 +416,7 @@ static void conflict_free(struct walk *walk)
     buffer_puts(&now->seen, " in all");
     say_worst(walk->sites, weight_of_conflicts, WM_SHARED_WAVEFRONTS_IDEAL, WM_SHARED_WAVEFRONTS, &now->seen);
     if (now->answer == PATH_NO)
-        buffer_puts(&now->next, "another layout of the array: padding or a swizzle");
+        say_layouts(walk, &now->next);
 }
 
 static uint64_t weight_of_collisions(const struct site *site)
@@ -429,19 +499,21 @@ static int find_key(const wm_arch *arch, const char *name, struct wm_arch_key *o
     return 0;
 }
 
-/* Bytes that DRAM moves for each cycle of each SM at the peak figures of the profile; 0: they are not in it. */
-static double dram_bytes_per_cycle(const wm_arch *arch, struct wm_arch_key *bandwidth)
+/* Bytes that DRAM moves in a cycle at the peak figures of the profile; 0: they are not in it. */
+static double dram_bytes_per_cycle(const wm_arch *arch, struct wm_arch_key *bandwidth, double *sms)
 {
-    struct wm_arch_key sms, clock;
+    struct wm_arch_key count, clock;
 
-    if (!find_key(arch, "gpu.sms", &sms) || !find_key(arch, "gpu.clock", &clock) ||
+    if (!find_key(arch, "gpu.sms", &count) || !find_key(arch, "gpu.clock", &clock) ||
         !find_key(arch, "gpu.dram", bandwidth))
         return 0;
-    return strtod(bandwidth->value, NULL) * 1e9 / (strtod(sms.value, NULL) * strtod(clock.value, NULL) * 1e6);
+    *sms = strtod(count.value, NULL);
+    return strtod(bandwidth->value, NULL) * 1e9 / (strtod(clock.value, NULL) * 1e6);
 }
 
 static void say_bounds(const struct cost *cost, struct buffer *out)
 {
+    int rest = 100; /* of what is printed, so that it adds up */
     int said = 0;
 
     for (int b = 0; b <= WM_BOUND_CLUSTER; b++) {
@@ -449,8 +521,21 @@ static void say_bounds(const struct cost *cost, struct buffer *out)
             continue;
         buffer_printf(out, "%s%s ", said ? ", " : "", wm_bound_text((enum wm_bound)b));
         buffer_printf(out, "%.0f %%", 100 * cost->by_bound[b] / cost->cycles);
+        rest -= (int)(100 * cost->by_bound[b] / cost->cycles + 0.5);
         said = 1;
     }
+    if (rest > 0 && said)
+        buffer_printf(out, ", others %d %%", rest);
+}
+
+/* The SMs that have work at all: the blocks of the launch may be fewer. All of them where they are not known. */
+static double busy_sms(const struct walk *walk, double sms)
+{
+    const struct site *first = walk->sites->n ? &walk->sites->list[0] : NULL;
+    const struct wm_kernel *kernel = first && first->n ? first->accesses[0].kernel : NULL;
+    double blocks = kernel ? (double)kernel->grid[0] * kernel->grid[1] * kernel->grid[2] : 0;
+
+    return blocks > 0 && blocks < sms ? blocks : sms;
 }
 
 static void which_roof(struct walk *walk)
@@ -458,7 +543,9 @@ static void which_roof(struct walk *walk)
     const struct sites *sites = walk->sites;
     struct path_step *now = next_step(walk, "The pipe of the SMs, or DRAM?");
     struct wm_arch_key bandwidth;
-    double rate = dram_bytes_per_cycle(walk->arch, &bandwidth);
+    double sms = 1;
+    double rate = dram_bytes_per_cycle(walk->arch, &bandwidth, &sms);
+    double busy = busy_sms(walk, sms);
     uint64_t bytes = 0;
     double dram;
 
@@ -473,7 +560,7 @@ static void which_roof(struct walk *walk)
     }
     buffer_puts(&now->seen, walk->advice->left_out ? "about " : "");
     table_count((uint64_t)(sites->total.cycles + 0.5), 0, &now->seen);
-    buffer_puts(&now->seen, " SM cycles of memory instructions, by what bounds each: ");
+    buffer_puts(&now->seen, " SM cycles of memory instructions, the sum over all SMs, by what bounds each: ");
     say_bounds(&sites->total, &now->seen);
     buffer_puts(&now->seen, walk->advice->left_out ? "; more than " : "; ");
     table_count(bytes, 0, &now->seen);
@@ -483,14 +570,84 @@ static void which_roof(struct walk *walk)
     dram = (double)bytes / rate;
     buffer_puts(&now->seen, ", for which DRAM takes ");
     table_count((uint64_t)(dram + 0.5), 0, &now->seen);
-    buffer_printf(&now->seen, " SM cycles at least, at %s GB/s (%s), if nothing of it is in L2", bandwidth.value,
+    buffer_printf(&now->seen, " cycles at least, at %s GB/s (%s), if nothing of it is in L2: ", bandwidth.value,
                   bandwidth.reference);
-    walk->is_at_dram = dram > sites->total.cycles;
+    table_count((uint64_t)(dram * busy + 0.5), 0, &now->seen);
+    buffer_printf(&now->seen, " SM cycles of the %.0f SM%s%s", busy, busy > 1 ? "s" : "",
+                  busy < sms ? " that have a block" : "");
+    walk->is_at_dram = dram * busy > sites->total.cycles;
     if (walk->is_at_dram)
         buffer_puts(&now->next,
                     "DRAM is the roof: only fewer bytes help (sectors without unused ones, smaller types, reuse)");
     else
         buffer_puts(&now->next, "the pipe is the roof: fewer or wider instructions, and fewer passes, help");
+}
+
+/* A change, and the predicted cycles that it saves. */
+struct change {
+    size_t advice;                    /* number; 0: none */
+    const struct path_layout *layout; /* or NULL */
+    double cycles;
+};
+
+/* Keeps those that save most, in descending order. */
+static void add_change(struct change changes[FIRST_CHANGES], struct change change)
+{
+    size_t at = FIRST_CHANGES;
+
+    while (at > 0 && changes[at - 1].cycles < change.cycles)
+        at--;
+    if (at == FIRST_CHANGES || change.cycles < 0.5)
+        return;
+    memmove(&changes[at + 1], &changes[at], (FIRST_CHANGES - 1 - at) * sizeof *changes);
+    changes[at] = change;
+}
+
+/* An advice's cycles are those of the executions that were looked at. */
+static double cycles_of(const struct advice *advice)
+{
+    double cycles = 0;
+
+    for (size_t k = 0; k < advice->n_effects; k++) {
+        const struct effect *effect = &advice->effects[k];
+
+        cycles += (effect->before.cycles - effect->after.cycles) * effect->sites[0]->scale;
+    }
+    return cycles;
+}
+
+/* What to begin with: what saves most of the predicted cycles. */
+static void say_changes(const struct walk *walk, struct buffer *out)
+{
+    struct change changes[FIRST_CHANGES] = {{0, NULL, 0}};
+
+    for (size_t i = 0; i < walk->n_layouts; i++) {
+        if (has_layout(&walk->layouts[i]))
+            add_change(changes, (struct change){0, &walk->layouts[i], walk->layouts[i].cycles});
+    }
+    for (size_t i = 0; i < walk->advice->list.n; i++) {
+        const struct advice *advice = &walk->advice->list.list[i];
+
+        if (!advice->instead_of && !advice->is_bound)
+            add_change(changes, (struct change){i + 1, NULL, cycles_of(advice)});
+    }
+    if (changes[0].cycles <= 0) {
+        buffer_puts(out, "change that, and simulate again; no change above saves predicted cycles");
+        return;
+    }
+    buffer_puts(out, "what saves most of the ");
+    table_count((uint64_t)(walk->sites->total.cycles + 0.5), 0, out);
+    buffer_puts(out, " predicted cycles first, and simulate again: ");
+    for (size_t i = 0; i < FIRST_CHANGES && changes[i].cycles > 0; i++) {
+        buffer_puts(out, i ? "; then " : "");
+        if (changes[i].layout)
+            say_layout(changes[i].layout, out);
+        else
+            buffer_printf(out, "advice %zu", changes[i].advice);
+        buffer_puts(out, " (");
+        table_count((uint64_t)(changes[i].cycles + 0.5), 0, out);
+        buffer_puts(out, " cycles less)");
+    }
 }
 
 static void what_remains(struct walk *walk)
@@ -512,7 +669,7 @@ static void what_remains(struct walk *walk)
         return;
     }
     if (said) {
-        buffer_puts(&now->next, "change that, the advice with the lowest number first, and simulate again");
+        say_changes(walk, &now->next);
         return;
     }
     buffer_puts(&now->seen, "nothing that the addresses decide: the accesses are at their roof");
@@ -520,9 +677,52 @@ static void what_remains(struct walk *walk)
     buffer_puts(&now->next, "latency, occupancy and arithmetic, which are not in the accesses: a profiler");
 }
 
-enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice, struct path *out)
+enum wm_status path_layout_of(const wm_arch *arch, const struct access_kernel *kernel,
+                              const struct shared_advice *advice, struct path_layout *out)
 {
-    struct walk walk = {arch, advice, &advice->sites, out, 0, 0};
+    *out = (struct path_layout){.array = advice->array->name};
+    for (int c = 0; c < SHARED_CHOICES; c++) {
+        const struct shared_result *result = &advice->results[c];
+        double saved = 0;
+
+        out->is_found[c] = result->is_found;
+        for (size_t s = 0; s < kernel->n_sites && result->is_found; s++) {
+            const struct access_site *site = kernel->sites[s];
+            struct cost before = {.instructions = 0}, after = {.instructions = 0};
+            enum wm_status status = WM_OK;
+
+            if (c == SHARED_THREADS && site->opcode.operation != WM_LD)
+                continue;
+            for (size_t i = 0; i < site->n && !status; i++) {
+                struct wm_access moved;
+
+                if (!shared_lanes_of(&site->accesses[i]))
+                    continue;
+                shared_rewrite(advice->array, &result->layout, &site->accesses[i], &moved);
+                status = cost_add(arch, &site->accesses[i], 1, &before);
+                if (!status)
+                    status = cost_add(arch, &moved, 1, &after);
+            }
+            if (status)
+                return status;
+            if (before.instructions)
+                saved += (before.cycles - after.cycles) * (double)site->executed / (double)before.instructions;
+        }
+        if (saved > out->cycles)
+            out->cycles = saved;
+    }
+    return WM_OK;
+}
+
+enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice, const struct path_layout *layouts,
+                         size_t n_layouts, struct path *out)
+{
+    struct walk walk = {.arch = arch,
+                        .advice = advice,
+                        .sites = &advice->sites,
+                        .path = out,
+                        .layouts = layouts,
+                        .n_layouts = n_layouts};
 
     memset(out, 0, sizeof *out);
     out->left_out = advice->left_out;
@@ -535,6 +735,8 @@ enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice
     vectorised(&walk);
     which_roof(&walk);
     what_remains(&walk);
+    if (walk.status)
+        return walk.status;
     for (size_t i = 0; i < walk.n; i++) {
         if (out->steps[i].threshold.failed || out->steps[i].seen.failed || out->steps[i].next.failed)
             return WM_E_MEMORY;

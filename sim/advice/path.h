@@ -5,6 +5,7 @@
 #define PATH_H
 
 #include "global_advice.h"
+#include "shared_advice.h"
 
 #define PATH_STEPS 9
 
@@ -23,8 +24,21 @@ struct path {
     uint64_t left_out; /* executions that are not looked at, but extrapolated to */
 };
 
-/* Fills *out, which path_free() frees, in every case. WM_E_MEMORY. */
-enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice, struct path *out);
+/* What other layouts of an array in shared memory come to. */
+struct path_layout {
+    const char *array;
+    int is_found[SHARED_CHOICES];
+    double cycles; /* predicted ones that the best of them saves, of all accesses of the kernel */
+};
+
+/* The accesses that touch the array are simulated in each layout that was found. Any status of wm_model(). */
+enum wm_status path_layout_of(const wm_arch *arch, const struct access_kernel *kernel,
+                              const struct shared_advice *advice, struct path_layout *out);
+
+/* Fills *out, which path_free() frees, in every case. layouts: of the arrays in shared memory; may be none.
+ * WM_E_MEMORY, or a status of wm_model(). */
+enum wm_status path_find(const wm_arch *arch, const struct global_advice *advice, const struct path_layout *layouts,
+                         size_t n_layouts, struct path *out);
 void path_free(struct path *path);
 
 /* For people. Like path_json() it changes nothing but the room in *path. */

@@ -98,6 +98,8 @@ enum wm_status shared_find_threads(struct shared_search *search, struct shared_r
             }
         }
     }
+    if (!result->tried)
+        result->why_not = "no exchange of index bits leaves each element loaded as often as before";
     free(loads);
     return WM_OK;
 }

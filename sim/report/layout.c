@@ -59,11 +59,13 @@ void table_percent(uint64_t part, uint64_t whole, size_t width, struct buffer *o
     if (part >= whole) {
         snprintf(text, sizeof text, "100 %%");
     } else {
-        /* cut, not rounded: 99.96 % is not 100 % */
-        unsigned tenths = (unsigned)((double)part / (double)whole * 1000.0);
+        unsigned tenths = (unsigned)((double)part / (double)whole * 1000.0 + 0.5);
 
+        /* 99.96 % is not 100 %, nor is 0.04 % nothing */
         if (tenths > 999)
             tenths = 999;
+        if (tenths == 0 && part)
+            tenths = 1;
         snprintf(text, sizeof text, "%u.%u %%", tenths / 10, tenths % 10);
     }
     right(text, strlen(text), width, out);
@@ -98,8 +100,6 @@ void table_wrapped(const char *text, size_t indent, size_t hanging, struct buffe
     buffer_putc(out, '\n');
 }
 
-void table_name(const char *text, struct buffer *out)
-{
 /* The bytes of a control character at text: ASCII's, or one of U+0080 to U+009F in UTF-8, by which terminals are commanded
  * too; 0: it is none. */
 static size_t control_bytes(const char *text)
@@ -112,6 +112,8 @@ static size_t control_bytes(const char *text)
     return c == 0xc2 && next >= 0x80 && next <= 0x9f ? 2 : 0;
 }
 
+void table_name(const char *text, struct buffer *out)
+{
     while (*text) {
         const size_t control = control_bytes(text);
 

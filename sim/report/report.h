@@ -121,8 +121,10 @@ void table_row_add(struct row_cache *cache, const struct wm_access *access, cons
 
 void table_groups(const struct geometry *geometry, enum wm_by by, const wm_tally *tally, struct buffer *out);
 
-/* One tag wavefront a request, unless the bytes need more lines than one can take. */
-uint64_t ideal_tag_wavefronts(const struct geometry *geometry, const uint64_t sums[WM_COUNTERS]);
+/* One tag wavefront a request, unless the bytes need more lines than one can take. Of cp.async, whose source and
+ * destination together decide on what is looked up: unless there are more of these than one can take. */
+uint64_t ideal_tag_wavefronts(const struct geometry *geometry, const struct wm_opcode *opcode,
+                              const uint64_t sums[WM_COUNTERS]);
 
 /* totals.c: sums under Nsight Compute's names, and where the waste is. opcodes: a tally by line, pc or opcode. */
 struct totals_line {

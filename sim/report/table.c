@@ -233,12 +233,14 @@ static void numbers_heading(struct buffer *out)
                   EACH_WIDTH, "wavefr.", IDEAL_WIDTH, "ideal", EFFICIENCY_WIDTH, "effic.", WAYS_WIDTH, "ways");
 }
 
-uint64_t ideal_tag_wavefronts(const struct geometry *geometry, const uint64_t sums[WM_COUNTERS])
+uint64_t ideal_tag_wavefronts(const struct geometry *geometry, const struct wm_opcode *opcode,
+                              const uint64_t sums[WM_COUNTERS])
 {
-    uint64_t each = geometry->tag_wavefront_sectors;
-    uint64_t by_bytes = (sums[WM_SECTORS_IDEAL] + each - 1) / each;
+    const int is_copy = opcode->operation == WM_CP_ASYNC;
+    const uint64_t each = is_copy ? geometry->tag_banks : geometry->tag_wavefront_sectors;
+    const uint64_t needed = (sums[is_copy ? WM_LINES : WM_SECTORS_IDEAL] + each - 1) / each;
 
-    return by_bytes > sums[WM_REQUESTS] ? by_bytes : sums[WM_REQUESTS];
+    return needed > sums[WM_REQUESTS] ? needed : sums[WM_REQUESTS];
 }
 
 static void say_ways(uint64_t ways, struct buffer *out)
@@ -249,8 +251,8 @@ static void say_ways(uint64_t ways, struct buffer *out)
         buffer_printf(out, "%*s", WAYS_WIDTH, "-");
 }
 
-static void numbers_line(const struct geometry *geometry, enum side side, const struct numbers *numbers,
-                         struct buffer *out)
+static void numbers_line(const struct geometry *geometry, enum side side, const struct wm_opcode *opcode,
+                         const struct numbers *numbers, struct buffer *out)
 {
     const uint64_t *sums = numbers->sums;
 
@@ -265,7 +267,7 @@ static void numbers_line(const struct geometry *geometry, enum side side, const 
         table_ratio(sums[WM_SECTORS], sums[WM_REQUESTS], EACH_WIDTH, out);
         table_ratio(sums[WM_SECTORS_IDEAL], sums[WM_REQUESTS], IDEAL_WIDTH, out);
         table_ratio(sums[WM_TAG_WAVEFRONTS], sums[WM_REQUESTS], EACH_WIDTH, out);
-        table_ratio(ideal_tag_wavefronts(geometry, sums), sums[WM_REQUESTS], IDEAL_WIDTH, out);
+        table_ratio(ideal_tag_wavefronts(geometry, opcode, sums), sums[WM_REQUESTS], IDEAL_WIDTH, out);
         table_percent(sums[WM_SECTORS_IDEAL], sums[WM_SECTORS], EFFICIENCY_WIDTH, out);
         buffer_printf(out, "%*s", WAYS_WIDTH, "-");
     }
@@ -329,10 +331,10 @@ void table_row_add(struct row_cache *cache, const struct wm_access *access, cons
     table_text(cache->opcode_text, ROW_OPCODE_WIDTH, out);
     buffer_putc(out, ' ');
     buffer_hex(out, access->mask, 8);
-    numbers_line(cache->geometry, side_of(&access->opcode), &numbers, out);
+    numbers_line(cache->geometry, side_of(&access->opcode), &access->opcode, &numbers, out);
     if (access->opcode.operation == WM_CP_ASYNC && counts->shared_wavefronts) {
         buffer_printf(out, "%*s", ROW_INDEX_WIDTH + 2 + ROW_PLACE_WIDTH + 1 + ROW_OPCODE_WIDTH + 9, "shared side");
-        numbers_line(cache->geometry, SIDE_SHARED, &numbers, out);
+        numbers_line(cache->geometry, SIDE_SHARED, &access->opcode, &numbers, out);
     }
     buffer_clear(&cache->scratch);
     if (access->count > 1)
@@ -416,12 +418,12 @@ static void group_line(const struct geometry *geometry, const struct wm_tally_ro
     }
     table_text(opcode, widths->opcode, out);
     table_count(row->instructions, widths->executed + 2, out);
-    numbers_line(geometry, side_of(&row->opcode), &numbers, out);
+    numbers_line(geometry, side_of(&row->opcode), &row->opcode, &numbers, out);
     if (row->opcode.operation == WM_CP_ASYNC && row->sums[WM_SHARED_WAVEFRONTS]) {
         size_t width = 2 + widths->place + (widths->place ? 1 : 0) + widths->opcode + 2 + widths->executed;
 
         buffer_printf(out, "%*s", (int)width, "shared side");
-        numbers_line(geometry, SIDE_SHARED, &numbers, out);
+        numbers_line(geometry, SIDE_SHARED, &row->opcode, &numbers, out);
     }
     buffer_clear(text);
     verdict_group(geometry, row, text);

@@ -88,7 +88,7 @@ static void look(struct fixture *fixture, const struct plan *plans, size_t n, ui
     assert_int_equal(
         global_advice_find(fixture->arch, fixture->accesses->kernels[0], &array, array != NULL, &fixture->advice),
         WM_OK);
-    assert_int_equal(path_find(fixture->arch, &fixture->advice, &fixture->path), WM_OK);
+    assert_int_equal(path_find(fixture->arch, &fixture->advice, NULL, 0, &fixture->path), WM_OK);
 }
 
 static void done(struct fixture *fixture)
