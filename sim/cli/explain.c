@@ -233,6 +233,18 @@ static int check_options(struct options *out)
 }
 
 /* -1: go on; else the exit status. */
+static int check_files(const struct options *options)
+{
+    struct file_uses uses = {.count = 0};
+
+    file_is_read(&uses, options->file);
+    file_is_read(&uses, options->arch_file);
+    file_is_written(&uses, options->output);
+    launch_files(&options->launch, &uses);
+    return files_are_apart(COMMAND, &uses);
+}
+
+/* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
     enum {
@@ -277,18 +289,6 @@ static int parse_options(int argc, char **argv, struct options *out)
             is_good = parse_number(COMMAND, "--nth", optarg, 0, LONG_MAX, &out->nth);
             break;
         case OPTION_LINE: is_good = parse_line(optarg, out); break;
-/* -1: go on; else the exit status. */
-static int check_files(const struct options *options)
-{
-    struct file_uses uses = {.count = 0};
-
-    file_is_read(&uses, options->file);
-    file_is_read(&uses, options->arch_file);
-    file_is_written(&uses, options->output);
-    launch_files(&options->launch, &uses);
-    return files_are_apart(COMMAND, &uses);
-}
-
         case OPTION_OPCODE: out->opcode = optarg; break;
         case OPTION_KERNEL: out->kernel = optarg; break;
         case OPTION_ARCH: out->arch = optarg; break;
@@ -311,6 +311,8 @@ static int check_files(const struct options *options)
     if (!is_good)
         return EXIT_USAGE;
     status = take_operands(argv + optind, argc - optind, out);
+    if (status < 0)
+        status = check_files(out);
     return status < 0 ? check_options(out) : status;
 }
 
@@ -356,8 +358,6 @@ static int open_input(struct run *run)
     if (!status && options->file && launch_refuses(launch, run->reader, options->file, &diag))
         status = diag.status;
     return status ? say_diag(run, &diag) : 1;
-    if (status < 0)
-        status = check_files(out);
 }
 
 static int matches_file(const char *file, const char *wanted)

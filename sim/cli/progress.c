@@ -54,15 +54,15 @@ static void draw(const char *file, unsigned index, unsigned count, uint64_t cons
     }
     if (count > 1)
         width += snprintf(text + width, sizeof text - (size_t)width, " (%u of %u)", index + 1, count);
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) /* of a name */
+            *c = '?';
+    }
     erase();
     fputs(text, stderr);
     fflush(stderr);
     progress.shown_cells = width;
 }
-    for (char *c = text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) /* of a name */
-            *c = '?';
-    }
 
 void progress_start(void)
 {
