@@ -227,12 +227,16 @@ static void say_cost(const struct shared_advice *advice, const struct shared_res
         buffer_puts(out, ", but ");
         table_count(tags - advice->now.tags, 0, out);
         buffer_puts(out, " tag wavefronts more: rows no longer begin at multiples of 128 bytes");
+    } else if (tags == advice->now.tags && tags) {
+        buffer_puts(out, "; the ");
+        table_count(tags, 0, out);
+        buffer_printf(out, " tag wavefront%s above the ideal stay%s", plural(tags), tags == 1 ? "s" : "");
     } else if (tags) {
-        buffer_puts(out, ", and ");
+        buffer_puts(out, "; ");
         table_count(tags, 0, out);
         buffer_puts(out, " of ");
         table_count(advice->now.tags, 0, out);
-        buffer_printf(out, " tag wavefronts %s", tags == 1 ? "is" : "are");
+        buffer_printf(out, " tag wavefronts above the ideal %s left", tags == 1 ? "is" : "are");
     }
 }
 
@@ -269,6 +273,10 @@ static void add_paste(const struct shared_advice *advice, enum shared_choice cho
     else if (layout->kind == LAYOUT_PAD)
         buffer_puts(out, "   as before");
     buffer_putc(out, '\n');
+    if (choice == SHARED_THREADS)
+        table_wrapped("A thread then has other elements than before: whatever it does with them has to follow, as where "
+                      "it adds their products, or stores its results.",
+                      INDENT + 4, INDENT + 4, out);
     if (choice != SHARED_THREADS)
         layout_cute(array, layout, &cute);
     if (cute.length) {
@@ -280,12 +288,12 @@ static void add_paste(const struct shared_advice *advice, enum shared_choice cho
     buffer_free(&cute);
 }
 
-static void add_answer(const struct shared_advice *advice, enum shared_choice choice, unsigned number,
-                       struct buffer *out)
+/* Letters, which begin anew with each array: numbers are those of advice on global memory, which the path refers to. */
+static void add_answer(const struct shared_advice *advice, enum shared_choice choice, char letter, struct buffer *out)
 {
     struct buffer text = {0};
 
-    buffer_printf(&text, "%u. ", number);
+    buffer_printf(&text, "%c) ", letter);
     say_kind(advice, choice, &text);
     say_cost(advice, &advice->results[choice], &text);
     say_search(advice, choice, &text);
@@ -330,20 +338,21 @@ static void add_trade(const struct shared_advice *advice, struct buffer *out)
     if (!pad->is_found || !swizzle->is_found)
         return;
     if (a->excess != b->excess || a->tags != b->tags)
-        buffer_printf(&text, "%d takes fewer wavefronts than %d", shared_is_less(a, b) ? 1 : 2,
-                      shared_is_less(a, b) ? 2 : 1);
+        buffer_printf(&text, "%s takes fewer wavefronts than %s", shared_is_less(a, b) ? "a)" : "b)",
+                      shared_is_less(a, b) ? "b)" : "a)");
     else
         buffer_puts(&text, "Both take the same wavefronts");
     buffer_puts(&text,
                 pad->layout.kind == LAYOUT_PAD
-                    ? ". 1 is a change of the declaration alone; with 2 every index to the array has to be written so"
+                    ? ". a) is a change of the declaration alone; with b) every index to the array has to be written "
+                      "so"
                     : ". With both, every index to the array has to be written so");
     if (swizzle->layout.size_bytes == advice->array->size_bytes) {
-        buffer_puts(&text, "; 2 takes no more memory.");
+        buffer_puts(&text, "; b) takes no more memory.");
     } else if (swizzle->layout.size_bytes != pad->layout.size_bytes) {
         const int is_less = swizzle->layout.size_bytes < pad->layout.size_bytes;
 
-        buffer_printf(&text, "; %d takes less memory.", is_less ? 2 : 1);
+        buffer_printf(&text, "; %s takes less memory.", is_less ? "b)" : "a)");
     } else {
         buffer_puts(&text, "; both take the same memory.");
     }
@@ -360,6 +369,18 @@ static int is_any_found(const struct shared_advice *advice)
             return 1;
     }
     return 0;
+}
+
+/* What was not looked for, as it was not asked for. */
+static void add_hint(const struct shared_advice *advice, struct buffer *out)
+{
+    const struct shared_result *threads = &advice->results[SHARED_THREADS];
+
+    if (threads->tried || threads->why_not ||
+        (advice->results[SHARED_PAD].is_perfect && advice->results[SHARED_XOR].is_perfect))
+        return;
+    table_wrapped("--allow-thread-map looks for threads that load other elements, too, with the array as it is.", INDENT,
+                  INDENT, out);
 }
 
 static void add_title(const struct shared_advice *advice, struct buffer *out)
@@ -392,7 +413,7 @@ static void add_title(const struct shared_advice *advice, struct buffer *out)
 
 void shared_advice_table(const struct shared_advice *advice, struct buffer *out)
 {
-    unsigned number = 0;
+    char letter = 'a';
 
     add_title(advice, out);
     if (!advice->executed)
@@ -403,7 +424,7 @@ void shared_advice_table(const struct shared_advice *advice, struct buffer *out)
     buffer_putc(out, '\n');
     for (int c = 0; c < SHARED_CHOICES; c++) {
         if (advice->results[c].is_found)
-            add_answer(advice, (enum shared_choice)c, ++number, out);
+            add_answer(advice, (enum shared_choice)c, letter++, out);
         else if (c != SHARED_THREADS || advice->results[c].tried || advice->results[c].why_not)
             add_nothing(advice, (enum shared_choice)c, out);
     }
@@ -412,6 +433,7 @@ void shared_advice_table(const struct shared_advice *advice, struct buffer *out)
     if (advice->is_stopped)
         table_wrapped("The search was stopped: there is more to look at than its limit allows.", INDENT, INDENT, out);
     add_trade(advice, out);
+    add_hint(advice, out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */

@@ -82,6 +82,8 @@ struct run {
     const struct wm_array **all; /* of the kernel, in any memory */
     size_t n_all;
     int has_warned; /* of a trace without declarations */
+    struct path_layout *layouts; /* of arrays that a kernel touches: as many as arrays, and a guessed one */
+    size_t n_layouts;
     struct output *output;
     struct buffer buffer;
 };
@@ -143,10 +145,10 @@ static int check_files(const struct options *options)
     return files_are_apart(COMMAND, &uses);
 }
 
+    enum {
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
-    enum {
         OPTION_FORMAT = 256,
         OPTION_ARCH,
         OPTION_ARCH_FILE,
@@ -390,7 +392,8 @@ static void find_extent(const struct access_kernel *kernel, struct wm_array *arr
     array->size_bytes = array->extent[0] * inner;
 }
 
-/* What is declared: the first of several arrays that begin at one address. 0: out of memory. */
+/* What is declared: the first of several arrays that begin at one address. A scalar has no other layout, but what
+ * touches it is known. 0: out of memory. */
 static int list_arrays(struct run *run)
 {
     const wm_reader *reader = run->declared ? run->declared : run->reader;
@@ -401,7 +404,8 @@ static int list_arrays(struct run *run)
         n++;
     run->arrays = calloc(n + 1, sizeof *run->arrays);
     run->all = calloc(n + 1, sizeof *run->all);
-    if (!run->arrays || !run->all) {
+    run->layouts = calloc(n + 1, sizeof *run->layouts);
+    if (!run->arrays || !run->all || !run->layouts) {
         complain("out of memory");
         return 0;
     }
@@ -410,7 +414,7 @@ static int list_arrays(struct run *run)
 
         if (!run->declared)
             run->all[run->n_all++] = array;
-        if (array->space != WM_SHARED || !array->dimensions)
+        if (array->space != WM_SHARED)
             continue;
         for (size_t k = 0; k < run->n_arrays; k++)
             is_taken |= run->arrays[k].address == array->address + run->options->base;
@@ -492,6 +496,8 @@ static int write_array(struct answer *answer, struct wm_array *array)
         shared_advice_json(answer->kernel, &advice, &answer->is_first, &run->buffer);
     }
     shared_advice_free(&advice);
+    if (!status)
+        status = path_layout_of(run->arch, answer->kernel, &advice, &run->layouts[run->n_layouts++]);
     return say_status(status);
 }
 
@@ -527,6 +533,7 @@ static int write_shared(struct answer *answer)
     uint64_t unknown;
 
     if (!run->n_arrays && !is_source(run)) {
+    run->n_layouts = 0;
         if (!guess_array(run, answer->kernel, &guess))
             return 1;
         if (!run->options->pitch && !run->has_warned)
@@ -538,7 +545,7 @@ static int write_shared(struct answer *answer)
         return write_array(answer, &guess);
     }
     for (size_t i = 0; i < run->n_arrays; i++) {
-        if (!write_array(answer, &run->arrays[i]))
+        if (run->arrays[i].dimensions && !write_array(answer, &run->arrays[i]))
             return 0;
     }
     unknown = outside(run, answer->kernel);
@@ -559,7 +566,7 @@ static int write_global(struct answer *answer)
     memset(&path, 0, sizeof path);
     status = global_advice_find(run->arch, answer->kernel, run->all, run->n_all, &advice);
     if (!status && has_path)
-        status = path_find(run->arch, &advice, &path);
+        status = path_find(run->arch, &advice, run->layouts, run->n_layouts, &path);
     if (!status && is_table(run)) {
         if (advice.list.n) {
             buffer_puts(&run->buffer, "\n");
@@ -674,7 +681,6 @@ static int write_all(struct run *run)
     }
     if (!is_table(run))
         json_array_end(answer.is_first, &run->buffer);
-    launch_tie(&run->options->launch, run->output);
     return finish_output(&run->buffer, run->output) == 0;
 }
 
@@ -683,6 +689,7 @@ int run_fix(int argc, char **argv)
     struct options options;
     struct run run = {.options = &options};
     int status = parse_options(argc, argv, &options);
+    launch_tie(&run->options->launch, run->output);
 
     if (status < 0 && options.kernel) {
         status = compile_kernel(COMMAND, options.kernel, &run.kernel);
@@ -705,6 +712,7 @@ done:
     free(run.arrays);
     free(run.all);
     wm_reader_close(run.reader);
+    free(run.layouts);
     wm_reader_close(run.declared);
     buffer_free(&run.buffer);
     output_close(run.output);

@@ -20,7 +20,7 @@ static int is_ideal(const struct html_page *page, const struct wm_tally_row *row
 {
     return row->sums[WM_SECTORS] <= row->sums[WM_SECTORS_IDEAL] &&
            row->sums[WM_SHARED_WAVEFRONTS] <= row->sums[WM_SHARED_WAVEFRONTS_IDEAL] &&
-           row->sums[WM_TAG_WAVEFRONTS] <= ideal_tag_wavefronts(page->report->geometry, row->sums);
+           row->sums[WM_TAG_WAVEFRONTS] <= ideal_tag_wavefronts(page->report->geometry, &row->opcode, row->sums);
 }
 
 /* Sums of counts give a bound. Of one access more is known: it holds for all where they are alike. */

@@ -102,7 +102,7 @@ static void memory_cells(const struct html_page *page, const struct wm_tally_row
         ratio_cell(sums[WM_SHARED_WAVEFRONTS_IDEAL], row->instructions, 1, out);
     } else {
         ratio_cell(sums[WM_TAG_WAVEFRONTS], sums[WM_REQUESTS], 1, out);
-        ratio_cell(ideal_tag_wavefronts(page->report->geometry, sums), sums[WM_REQUESTS], 1, out);
+        ratio_cell(ideal_tag_wavefronts(page->report->geometry, &row->opcode, sums), sums[WM_REQUESTS], 1, out);
     }
     buffer_puts(out, "<td class=\"n\">");
     if (is_shared)

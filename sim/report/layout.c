@@ -59,11 +59,13 @@ void table_percent(uint64_t part, uint64_t whole, size_t width, struct buffer *o
     if (part >= whole) {
         snprintf(text, sizeof text, "100 %%");
     } else {
-        /* cut, not rounded: 99.96 % is not 100 % */
-        unsigned tenths = (unsigned)((double)part / (double)whole * 1000.0);
+        unsigned tenths = (unsigned)((double)part / (double)whole * 1000.0 + 0.5);
 
+        /* 99.96 % is not 100 %, nor is 0.04 % nothing */
         if (tenths > 999)
             tenths = 999;
+        if (tenths == 0 && part)
+            tenths = 1;
         snprintf(text, sizeof text, "%u.%u %%", tenths / 10, tenths % 10);
     }
     right(text, strlen(text), width, out);
