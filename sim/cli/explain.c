@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -48,7 +49,8 @@ static const char help[] =
     "  warpmem explain --block 32,32 --decl '__shared__ float tile[32][32]' -o tile.svg \\\n"
     "      'tile[threadIdx.x][threadIdx.y]'\n"
     "Example: what a line of a kernel does at its worst:\n"
-    "  warpmem explain transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024 --line 19\n";
+    "  warpmem explain traces/kernels/transpose.cu --kernel transpose_shared --grid 32,32 --block 32,8 \\\n"
+    "      --arg width=1024 --arg height=1024 --line 47\n";
 
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
@@ -82,6 +84,11 @@ struct chosen {
     uint64_t index;  /* in the file */
     uint64_t fitted; /* accesses that fit */
     int is_chosen;
+    uint32_t line_before; /* the nearest line with an access before the one that is asked for, and behind it; 0: none */
+    uint32_t line_behind;
+    int follows_load; /* see_index() */
+    uint32_t block[3], warp;
+    int has_index_load;
     struct buffer place;
 };
 
@@ -141,6 +148,19 @@ static int is_access(const char *text)
     return 0;
 }
 
+/* A mask may have 0x before it here, as addresses do; in traces it has none. */
+static void plain_mask(struct buffer *access)
+{
+    char *mask = strchr(access->data, '\n') + 1;
+
+    mask += strcspn(mask, " \t\n");
+    mask += strspn(mask, " \t");
+    if (mask[0] != '0' || mask[1] != 'x' || strspn(mask + 2, "0123456789abcdefABCDEF") != 8)
+        return;
+    memmove(mask, mask + 2, strlen(mask + 2) + 1);
+    access->length -= 2;
+}
+
 /* The access as a trace; its parts may be operands of their own. -1: go on; else the exit status. */
 static int take_access(char **operands, int count, struct options *out)
 {
@@ -153,6 +173,8 @@ static int take_access(char **operands, int count, struct options *out)
         buffer_puts(&out->access, operands[i]);
     }
     buffer_putc(&out->access, '\n');
+    if (!out->access.failed)
+        plain_mask(&out->access);
     if (out->access.failed) {
         complain("out of memory");
         return EXIT_BAD;
@@ -181,7 +203,30 @@ static int take_expressions(char **operands, int count, struct options *out)
         return usage_error(COMMAND, "an expression is missing");
     if (out->line || out->kernel)
         return usage_error(COMMAND, "%s is for files, and expressions are given", out->line ? "--line" : "--kernel");
+    if (expression_has_no(&out->launch))
+        return usage_error(COMMAND, "%s is for kernels, and expressions are given", expression_has_no(&out->launch));
     return -1;
+}
+
+/* Whether something that is no file is an expression that lacks its options, or FILE:LINE; says so. */
+static int is_something_else(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    char file[PATH_MAX];
+
+    if (colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789")] == '\0' && (size_t)(colon - text) < sizeof file) {
+        memcpy(file, text, (size_t)(colon - text));
+        file[colon - text] = '\0';
+        if (access(file, F_OK) == 0) {
+            usage_error(COMMAND, "there is no file '%s': line %s of %s is '%s --line %s'", text, colon + 1, file, file,
+                        colon + 1);
+            return 1;
+        }
+    }
+    if (!strpbrk(text, "[(*&"))
+        return 0;
+    usage_error(COMMAND, "there is no file '%s': an expression needs --block X[,Y[,Z]] and --decl DECLARATION", text);
+    return 1;
 }
 
 /* -1: go on; else the exit status. */
@@ -207,6 +252,8 @@ static int take_operands(char **operands, int count, struct options *out)
                                launch->first ? launch->first : choosing_option(out));
         return take_access(operands, count, out);
     }
+    if (access(operands[0], F_OK) != 0 && strcmp(operands[0], "-") != 0 && is_something_else(operands[0]))
+        return EXIT_USAGE;
     if (count > 1)
         return usage_error(COMMAND, "there is more than one file");
     out->file = operands[0];
@@ -323,9 +370,40 @@ static int is_given_access(const struct run *run)
     return !run->options->file && !run->options->is_expression;
 }
 
+/* Why an opcode on the command line may be unknown: for those who know other notations. */
+static void add_hint(const char *opcode, char *text, size_t size)
+{
+    static const char *const spaceless[] = {"ld.", "st.", "atom.", "red."};
+    static const char *const spaces[] = {".global", ".shared", ".local", ".const", ".generic"};
+    size_t length = strcspn(opcode, " \t\n"), said = strlen(text);
+    const char *hint = NULL;
+
+    if (*opcode >= 'A' && *opcode <= 'Z')
+        hint = "opcodes are PTX's, as ld.global.v4.b32, not SASS's";
+    for (unsigned i = 0; !hint && i < sizeof spaceless / sizeof *spaceless; i++) {
+        const size_t head = strlen(spaceless[i]) - 1;
+
+        if (strncmp(opcode, spaceless[i], head + 1) != 0)
+            continue;
+        hint = "a space must follow the operation, as in ld.global.b32, ld.shared.b32, ld.generic.b32";
+        for (unsigned s = 0; s < sizeof spaces / sizeof *spaces; s++) {
+            const char *found = strstr(opcode, spaces[s]);
+
+            if (found == opcode + head)
+                hint = "after the space come a vector and a type at most, as in ld.global.v4.b32";
+            else if (found && found < opcode + length)
+                hint = "the space comes first, as in ld.shared.b32";
+        }
+    }
+    if (hint && said < size)
+        snprintf(text + said, size - said, ": %s", hint);
+}
+
 static int say_diag(const struct run *run, struct wm_diag *diag)
 {
     if (is_given_access(run)) { /* the line before is ours */
+        if (strncmp(diag->text, "unknown opcode", 14) == 0)
+            add_hint(strchr(run->options->access.data, '\n') + 1, diag->text, sizeof diag->text);
         strcpy(diag->file, "access");
         diag->line = diag->line > 1 ? diag->line - 1 : diag->line;
     }
@@ -445,6 +523,63 @@ static void choose(struct run *run, const struct wm_access *access, const struct
     chosen->access.file = NULL;
 }
 
+/* What an expression is about is its atomic, not the loads of its index. */
+static int is_atomic(const struct wm_access *access)
+{
+    return access->opcode.operation == WM_ATOM || access->opcode.operation == WM_RED;
+}
+
+/* Whether one of two accesses of an expression is to be shown whatever they waste: 1 the new one, -1 the chosen one. */
+static int precedence(const struct run *run, const struct wm_access *access)
+{
+    return run->options->is_expression ? is_atomic(access) - is_atomic(&run->chosen.access) : 0;
+}
+
+/* Remembers which lines have accesses near the one that is asked for. */
+static void see_line(struct run *run, const struct wm_access *access)
+{
+    const struct options *options = run->options;
+    struct chosen *chosen = &run->chosen;
+
+    if (!options->line || !access->line || chosen->is_chosen)
+        return;
+    if (options->line_file && !matches_file(access->file ? access->file : access->kernel->source, options->line_file))
+        return;
+    if (access->line < options->line && access->line > chosen->line_before)
+        chosen->line_before = access->line;
+    if (access->line > options->line && (!chosen->line_behind || access->line < chosen->line_behind))
+        chosen->line_behind = access->line;
+}
+
+static void nothing_in_line(const struct run *run, const char *name)
+{
+    const struct chosen *chosen = &run->chosen;
+
+    if (chosen->line_before && chosen->line_behind)
+        complain("%s: no access that fits is in line %lu; the nearest lines with accesses are %u and %u", name,
+                 run->options->line, chosen->line_before, chosen->line_behind);
+    else
+        complain("%s: no access that fits is in line %lu; the nearest line with accesses is %u", name,
+                 run->options->line, chosen->line_before ? chosen->line_before : chosen->line_behind);
+}
+
+/* A load of global memory before an access of the same expression may be that of its index. */
+static void see_index(struct run *run, const struct wm_access *access)
+{
+    struct chosen *chosen = &run->chosen;
+    const struct options *options = run->options;
+
+    if (!options->is_expression || options->expression.n_expressions != 1 || options->expression.n_lets ||
+        options->launch.launch.n_arguments)
+        return;
+    if (chosen->follows_load && chosen->warp == access->warp &&
+        memcmp(chosen->block, access->block, sizeof chosen->block) == 0)
+        chosen->has_index_load = 1;
+    chosen->follows_load = access->opcode.operation == WM_LD && access->opcode.space == WM_GLOBAL;
+    memcpy(chosen->block, access->block, sizeof chosen->block);
+    chosen->warp = access->warp;
+}
+
 /* Looks at an access. 0: it is wrong. */
 static int take(struct run *run, const struct wm_access *access, uint64_t index)
 {
@@ -453,6 +588,7 @@ static int take(struct run *run, const struct wm_access *access, uint64_t index)
     struct wm_counts counts;
     struct wm_diag diag;
 
+    see_line(run, access);
     if (options->has_index ? index != options->index : !fits(run, access))
         return 1;
     chosen->fitted++;
@@ -464,7 +600,9 @@ static int take(struct run *run, const struct wm_access *access, uint64_t index)
         wm_access_check(run->arch, access, &diag);
         return say_diag(run, &diag);
     }
-    if (!chosen->is_chosen || is_worse(access, &counts, &chosen->access, &chosen->counts))
+    see_index(run, access);
+    if (!chosen->is_chosen || precedence(run, access) > 0 ||
+        (precedence(run, access) == 0 && is_worse(access, &counts, &chosen->access, &chosen->counts)))
         choose(run, access, &counts, index);
     return 1;
 }
@@ -486,6 +624,8 @@ static int nothing_fits(const struct run *run, uint64_t accesses)
     else if (options->has_nth && run->chosen.fitted)
         complain("%s: there is no access %lu of those that fit: there are %llu", name, options->nth,
                  (unsigned long long)run->chosen.fitted);
+    else if (run->chosen.line_before || run->chosen.line_behind)
+        nothing_in_line(run, name);
     else if (accesses == 0)
         complain("%s: there is no memory instruction in it", name);
     else
@@ -520,6 +660,8 @@ static int find_access(struct run *run)
         return say_diag(run, &diag);
     if (!run->chosen.is_chosen)
         return nothing_fits(run, index);
+    if (run->chosen.has_index_load)
+        remark(0, "expression: what it loads from global memory is zero, indices too: --arg NAME=int[32]:iota gives contents");
     if (!options->file)
         return 1;
     wm_reader_notes(run->reader, &notes);

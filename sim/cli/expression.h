@@ -36,13 +36,18 @@ enum {
     "  --let NAME=VALUE    a constant; NAME=FROM:TO[:STEP]: each value from FROM up to, but not with, TO\n" \
     "  --load EXPRESSION   what is loaded; calls are made as they stand: atomicAdd(&a[i], 1),\n" \
     "                      __pipeline_memcpy_async(&tile[i], &a[i], 16), ldmatrix_x4(&tile[row][column])\n" \
-    "  --store EXPRESSION  where something is stored\n"
+    "  --store EXPRESSION  where something is stored\n" \
+    "  What is read out of global memory on the way, such as idx of a[idx[i]], is zero unless --arg gives it contents:\n" \
+    "  --arg idx=int[32]:iota\n"
 
 /* Takes an option of those above. 0: out of memory, which has been said. */
 int expression_option(int option, const char *text, struct expression_options *out);
 
 /* Takes an operand that is an expression: a load, or what it does itself. 0 as above. */
 int expression_operand(const char *text, struct expression_options *out);
+
+/* Of the options of a launch that were given, one that does nothing for an expression; NULL: there is none. */
+const char *expression_has_no(const struct launch_options *launch);
 
 /* Opens a reader of the accesses, or with declarations alone of their arrays; launch (may be NULL) gives the block and what
  * --arg and --smem said. All texts must outlive the call. */

@@ -47,9 +47,10 @@ static const char help[] =
     "  warpmem fix --block 32,32 --decl '__shared__ float tile[32][32]' --store 'tile[threadIdx.y][threadIdx.x]' \\\n"
     "      --load 'tile[threadIdx.x][threadIdx.y]'\n"
     "Example: a trace whose shared memory is one tile:\n"
-    "  warpmem fix --decl '__shared__ half tile[64][64]' matmul.wmt\n"
+    "  warpmem fix --kernel plain --decl '__shared__ float tile[32][32]' traces/transpose.wmt\n"
     "Example: a kernel:\n"
-    "  warpmem fix transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024\n";
+    "  warpmem fix traces/kernels/transpose.cu --kernel transpose_shared --grid 32,32 --block 32,8 \\\n"
+    "      --arg width=1024 --arg height=1024\n";
 
 struct options {
     enum report_format format;

@@ -10,6 +10,9 @@
 #define FIRST_MS 500
 #define NEXT_MS 100
 
+/* From when on a kernel's run is so long that fewer blocks are worth a word. */
+#define LONG_MS 5000
+
 #define BAR_CELLS 24
 #define NAME_CELLS 28
 
@@ -18,6 +21,8 @@ static struct {
     int on;
     int shown_cells; /* width of what is on the terminal now */
     int64_t next_ms;
+    int64_t long_ms;
+    int has_hinted;
 } progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_ms(void)
@@ -64,6 +69,18 @@ static void draw(const char *file, unsigned index, unsigned count, uint64_t cons
     progress.shown_cells = width;
 }
 
+/* Once: what makes the run of a kernel shorter. */
+static void hint(const char *file, int64_t now)
+{
+    const size_t length = strlen(file);
+
+    if (progress.has_hinted || now < progress.long_ms || length < 3 || strcmp(file + length - 3, ".cu") != 0)
+        return;
+    erase();
+    fputs("warpmem: note: this may take long; --sample N runs N blocks of the grid only\n", stderr);
+    progress.has_hinted = 1;
+}
+
 void progress_start(void)
 {
     if (!isatty(STDERR_FILENO))
@@ -71,6 +88,7 @@ void progress_start(void)
     pthread_mutex_lock(&progress.lock);
     progress.on = 1;
     progress.next_ms = now_ms() + FIRST_MS;
+    progress.long_ms = now_ms() + LONG_MS;
     pthread_mutex_unlock(&progress.lock);
 }
 
@@ -80,6 +98,7 @@ void progress_update(const char *file, unsigned index, unsigned count, uint64_t 
 
     pthread_mutex_lock(&progress.lock);
     if (progress.on && (now = now_ms()) >= progress.next_ms) {
+        hint(file, now);
         draw(file, index, count, consumed, total);
         progress.next_ms = now + NEXT_MS;
     }

@@ -12,6 +12,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define COMMAND "sim"
@@ -43,13 +44,15 @@ static const char help[] =
     "\n" LAUNCH_HELP
     "\n"
     "Example: a kernel, line by line:\n"
-    "  warpmem sim transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024\n"
+    "  warpmem sim traces/kernels/transpose.cu --kernel transpose_shared --grid 32,32 --block 32,8 \\\n"
+    "      --arg width=1024 --arg height=1024\n"
     "Example: the same as a page for a browser:\n"
-    "  warpmem sim transpose.cu --grid 32,32 --block 32,8 --arg width=1024 --arg height=1024 --report transpose.html\n"
+    "  warpmem sim traces/kernels/transpose.cu --kernel transpose_shared --grid 32,32 --block 32,8 \\\n"
+    "      --arg width=1024 --arg height=1024 --report transpose.html\n"
     "Example: which lines of a program waste memory transactions on an A100, and why:\n"
-    "  warpmem sim --arch sm_80 --kernel transpose trace.wmt\n"
+    "  warpmem sim --arch sm_80 --kernel naive traces/transpose.wmt\n"
     "Example: all counters of each access, for a spreadsheet:\n"
-    "  warpmem sim --by access --format csv -o accesses.csv trace.wmt\n";
+    "  warpmem sim --by access --format csv -o accesses.csv traces/transpose.wmt\n";
 
 /* What --by takes; the first four are enum wm_by. */
 enum { BY_ACCESS = 4 };
@@ -105,6 +108,21 @@ static int parse_by(const char *text, int *out)
         }
     }
     usage_error(COMMAND, "there is no grouping '%s': --by takes kernel, line, pc, opcode or access", text);
+    return 0;
+}
+
+/* Whether a name says that a file is something else than a page. */
+static int is_other_format(const char *path)
+{
+    static const char *const endings[] = {".pdf", ".svg", ".png", ".csv", ".json"};
+    const size_t length = strlen(path);
+
+    for (unsigned i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t size = strlen(endings[i]);
+
+        if (length >= size && strcasecmp(path + length - size, endings[i]) == 0)
+            return 1;
+    }
     return 0;
 }
 
@@ -167,6 +185,8 @@ static int parse_options(int argc, char **argv, struct options *out)
     out->launch.launch.kernel = out->kernel;
     if (out->arch && out->arch_file)
         return usage_error(COMMAND, "--arch and --arch-file exclude each other");
+    if (out->report && is_other_format(out->report))
+        return usage_error(COMMAND, "'%s' would be a page in HTML: --report takes FILE.html", out->report);
     if (out->report && !is_own_file(out))
         return usage_error(COMMAND, "--report needs a file of its own: the %s goes to %s",
                            out->by == BY_ACCESS || out->format != REPORT_TABLE ? "data" : "table",

@@ -110,11 +110,10 @@ void wmi_c_note(struct compile *c, const struct symbol *symbol, const char *why)
 {
     struct wmi_run *run = c->run;
 
-    if (symbol->place.file == 0)
+    if (symbol->place.file == 0 || !why)
         return;
-    remark(run, wmi_c_text(c, "%s:%u: %s is in %s%s", c->files[symbol->place.file].name, symbol->place.line, symbol->name->text,
-                           why ? "local memory: " : "registers: every index is known when its loops are unrolled",
-                           why ? why : ""));
+    remark(run, wmi_c_text(c, "%s:%u: %s is in local memory: %s", c->files[symbol->place.file].name, symbol->place.line,
+                           symbol->name->text, why));
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ setup */

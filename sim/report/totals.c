@@ -120,7 +120,7 @@ static void shared_totals(const wm_tally *opcodes, const struct totals *all, con
         return;
     metric(all, WM_SHARED_WAVEFRONTS, "", WM_SHARED_WAVEFRONTS_IDEAL, sink);
     /* measured: an empty kernel has none, any other one a warp, as op_misc */
-    sink->note(sink->context, "and on hardware one for each warp of the kernel");
+    sink->note(sink->context, "on hardware one op_misc more for each warp of the kernel: not added, a trace may lack warps");
     metric(all, WM_BANK_CONFLICTS, "", WM_COUNTERS, sink);
 }
 
