@@ -82,9 +82,9 @@ struct run {
     size_t n_arrays;
     const struct wm_array **all; /* of the kernel, in any memory */
     size_t n_all;
-    int has_warned; /* of a trace without declarations */
     struct path_layout *layouts; /* of arrays that a kernel touches: as many as arrays, and a guessed one */
     size_t n_layouts;
+    int has_warned; /* of a trace without declarations */
     struct output *output;
     struct buffer buffer;
 };
@@ -146,10 +146,10 @@ static int check_files(const struct options *options)
     return files_are_apart(COMMAND, &uses);
 }
 
-    enum {
 /* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
+    enum {
         OPTION_FORMAT = 256,
         OPTION_ARCH,
         OPTION_ARCH_FILE,
@@ -496,9 +496,9 @@ static int write_array(struct answer *answer, struct wm_array *array)
     } else if (!status) {
         shared_advice_json(answer->kernel, &advice, &answer->is_first, &run->buffer);
     }
-    shared_advice_free(&advice);
     if (!status)
         status = path_layout_of(run->arch, answer->kernel, &advice, &run->layouts[run->n_layouts++]);
+    shared_advice_free(&advice);
     return say_status(status);
 }
 
@@ -533,8 +533,8 @@ static int write_shared(struct answer *answer)
     struct wm_array guess;
     uint64_t unknown;
 
-    if (!run->n_arrays && !is_source(run)) {
     run->n_layouts = 0;
+    if (!run->n_arrays && !is_source(run)) {
         if (!guess_array(run, answer->kernel, &guess))
             return 1;
         if (!run->options->pitch && !run->has_warned)
@@ -682,6 +682,7 @@ static int write_all(struct run *run)
     }
     if (!is_table(run))
         json_array_end(answer.is_first, &run->buffer);
+    launch_tie(&run->options->launch, run->output);
     return finish_output(&run->buffer, run->output) == 0;
 }
 
@@ -690,7 +691,6 @@ int run_fix(int argc, char **argv)
     struct options options;
     struct run run = {.options = &options};
     int status = parse_options(argc, argv, &options);
-    launch_tie(&run->options->launch, run->output);
 
     if (status < 0 && options.kernel) {
         status = compile_kernel(COMMAND, options.kernel, &run.kernel);
@@ -712,8 +712,8 @@ done:
     accesses_free(run.accesses);
     free(run.arrays);
     free(run.all);
-    wm_reader_close(run.reader);
     free(run.layouts);
+    wm_reader_close(run.reader);
     wm_reader_close(run.declared);
     buffer_free(&run.buffer);
     output_close(run.output);
