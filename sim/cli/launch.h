@@ -48,7 +48,8 @@ enum {
     "  --grid X[,Y[,Z]]   blocks\n" \
     "  --block X[,Y[,Z]]  threads per block\n" \
     "  --arg NAME=VALUE   a parameter's value; a pointer's TYPE[COUNT], zero, iota, random:SEED[:LIMIT] or @FILE;\n" \
-    "                     or size and contents, TYPE[COUNT]:iota. Without a size a buffer grows as it is touched\n" \
+    "                     or size and contents, TYPE[COUNT]:iota. Without a size a buffer grows as it is touched;\n" \
+    "                     a vector or struct: 'c={1,2,3,4}', in quotes\n" \
     "  --smem BYTES       dynamic shared memory, for extern __shared__ arrays\n" \
     "  --blocks A-B       run these blocks of the grid only, by linear number\n" \
     "  --sample N         run N blocks only, evenly spaced\n" \

@@ -31,6 +31,8 @@ void wmi_x_warn(struct wmi_run *run, enum warning_kind kind, uint32_t at, const 
         return;
     for (uint32_t i = 0; i < run->n_warnings; i++) {
         warning = &run->warnings[i];
+        if (kind == WARN_MMA && warning->kind == kind)
+            return; /* once a run */
         if (warning->kind == kind && place_of(run, warning->at).line == line) {
             warning->count++;
             return;
@@ -104,7 +106,7 @@ static int out_of_bounds(const struct request *r, unsigned lane, const char *nam
 {
     const uint64_t address = lane_address(r, lane);
     char text[128];
-    char where[160];
+    char where[400];
 
     if (!name)
         snprintf(where, sizeof where, "no buffer is there");
@@ -113,6 +115,16 @@ static int out_of_bounds(const struct request *r, unsigned lane, const char *nam
     else
         snprintf(where, sizeof where, "%llu bytes after the end of %.80s, which has %llu bytes",
                  (unsigned long long)(address - base >= size ? address - base - size : 0), name, (unsigned long long)size);
+    if (name && r->space == WM_SHARED && r->run->program.has_extern_shared && address >= base) {
+        const struct symbol *symbol = r->run->c.file_variables;
+        const size_t length = strlen(where);
+
+        while (symbol && symbol->storage != ST_SHARED_EXTERN)
+            symbol = symbol->next_variable;
+        if (symbol)
+            snprintf(where + length, sizeof where - length, "; %.80s is dynamic shared memory and has %llu bytes: --smem BYTES",
+                     symbol->name->text, (unsigned long long)(r->run->shared_bytes - r->run->program.shared_bytes));
+    }
     return wmi_x_fail(r->run, r->at, WM_E_ADDRESS, "Invalid %s %s of size %u bytes %s: address 0x%llx is out of bounds: %s",
                       space_name(r->space), r->verb, r->width, who(r->run, r->warp, lane, text), (unsigned long long)address,
                       where);

@@ -79,7 +79,8 @@ static void value_of(struct compile *c, const struct type *type, uint64_t *leave
                 nested--;
         } while (wmi_c_take_punct(c, ','));
         if (n != type->leaves || nested)
-            wmi_c_fail(c, WM_E_ARGUMENT, wmi_c_now(c)->place, "expected the %u numbers of %s", type->leaves, wmi_c_type_name(c, type));
+            wmi_c_fail(c, WM_E_ARGUMENT, wmi_c_now(c)->place, "expected the %u numbers of %s (in a shell, quote them: 'NAME={1, 2}')", type->leaves,
+                       wmi_c_type_name(c, type));
     } else {
         leaves[0] = scalar(c, type);
     }
@@ -418,12 +419,41 @@ static void check_names(const struct wmi_run *run)
     }
 }
 
+/* All that the launch leaves out, in one message. */
+static void check_missing(const struct wmi_run *run)
+{
+    const struct program *p = &run->program;
+    struct compile *c = (struct compile *)(uintptr_t)&run->c;
+    const char *list = "";
+    const char *first = NULL;
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < p->n_parameters - run->n_sweeps; i++) {
+        const struct parameter *parameter = &p->parameters[i];
+        const int is_list = parameter->type->kind == K_RECORD || parameter->type->kind == K_ARRAY;
+        int found = parameter->type->kind == K_POINTER;
+
+        for (size_t k = 0; k < c->launch->n_arguments; k++)
+            found |= is_for(&c->launch->arguments[k], parameter->name);
+        if (found)
+            continue;
+        first = first ? first : parameter->name;
+        n++;
+        list = wmi_c_text(c, "%s --arg %s%s=%s%s", list, is_list ? "'" : "", parameter->name, wmi_c_type_name(c, parameter->type),
+                          is_list ? "'" : "");
+    }
+    if (n > 1 || (n && !c->launch->block[0]))
+        bad(c, first, WM_E_ARGUMENT, "the launch lacks values, give each in place of its type:%s%s",
+            c->launch->block[0] ? "" : " --block X,Y,Z", list);
+}
+
 void wmi_x_arguments(struct wmi_run *run)
 {
     const struct program *p = &run->program;
     uint32_t leaves = 0;
 
     check_names(run);
+    check_missing(run);
     for (uint32_t i = 0; i < p->n_parameters; i++)
         leaves += p->parameters[i].type->leaves;
     run->parameters = wmi_c_take(&run->c, (leaves + 1) * sizeof *run->parameters);

@@ -438,6 +438,8 @@ void *wmi_c_grow(struct compile *c, void *list, size_t count, size_t *room, size
 const char *wmi_c_text(struct compile *c, const char *format, ...) WMI_PRINTF(2, 3);
 /* Remarks that a local variable is in local memory, and why; NULL: it is in registers. */
 void wmi_c_note(struct compile *c, const struct symbol *symbol, const char *why);
+/* A remark about the run, said once. */
+void wmi_c_remark(struct compile *c, const char *text);
 void wmi_c_enter(struct compile *c, struct place place);
 void wmi_c_leave(struct compile *c);
 
@@ -469,6 +471,8 @@ struct record *wmi_c_record(struct compile *c, const char *name);
 /* Lays the fields out; align: at least that, 0: natural. */
 void wmi_c_record_finish(struct compile *c, struct record *record, uint32_t align, struct place place);
 int wmi_c_same(const struct type *a, const struct type *b); /* without const at the top */
+/* Whether both are arrays of the same, to's of const elements. */
+int wmi_c_adds_const(const struct type *from, const struct type *to);
 const char *wmi_c_type_name(struct compile *c, const struct type *type);
 int wmi_c_is_integer(const struct type *type);
 int wmi_c_is_floating(const struct type *type); /* half too */
@@ -588,6 +592,7 @@ enum builtin {
     B_ATOMIC,       /* value.i: enum wm_atomic; args: pointer, operands */
     B_LDMATRIX,     /* value.i: matrices, WMI_MATRIX_TRANSPOSED; args: address */
     B_STMATRIX,     /* likewise; args: address, the registers */
+    B_MMA,          /* a product of tensor cores: its registers are given 0 by themselves */
     B_COMMIT,       /* of a group of copies */
     B_WAIT,         /* for copies: args: groups that need not be done; none: for all */
     B_COPY,         /* cp.async; value.i: bytes, WMI_COPY_CG; args: destination, source, perhaps bytes of the source */

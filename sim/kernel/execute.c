@@ -597,6 +597,11 @@ enum stop wmi_x_warp(struct wmi_run *run, struct warp *warp)
                 set_all(d, insn->op == X_ANY ? (mask_of(b) & mask) != 0 : (~mask_of(b) & mask) == 0);
             break;
         case X_ACTIVE: set_all(d, warp->active); break;
+        case X_MMA:
+            if (warp->active)
+                wmi_x_warn(run, WARN_MMA, warp->pc,
+                           "results of mma.sync are taken as 0: addresses and branches that depend on them are not those of a GPU");
+            break;
         case X_COMMIT:
             if (warp->active)
                 wmi_x_commit(warp);

@@ -414,11 +414,12 @@ static void parse_body(struct compile *c, struct instance *instance, struct plac
     wmi_c_leave(c);
 }
 
-/* How well the arguments fit: 0: not at all, else smaller is better. */
-static unsigned fit(const struct instance *instance, struct expr **args, uint32_t n_args)
+/* How well the arguments fit: 0: not at all, else smaller is better. *bad: the first that does not; n_args: their number. */
+static unsigned fit(const struct instance *instance, struct expr **args, uint32_t n_args, uint32_t *bad)
 {
     unsigned rank = 1;
 
+    *bad = n_args;
     if (n_args > instance->n_parameters || (n_args < instance->n_parameters && !instance->parameters[n_args]->initial))
         return 0;
     for (uint32_t i = 0; i < n_args; i++) {
@@ -429,11 +430,27 @@ static unsigned fit(const struct instance *instance, struct expr **args, uint32_
             conversion = args[i]->is_lvalue && !args[i]->type->is_const && wmi_c_same(type->base, args[i]->type);
         else
             conversion = wmi_c_conversion(args[i], type->kind == K_REFERENCE ? type->base : type);
-        if (!conversion)
+        if (!conversion && type->kind == K_REFERENCE && args[i]->is_lvalue && wmi_c_adds_const(args[i]->type, type->base))
+            conversion = 2;
+        if (!conversion) {
+            *bad = i;
             return 0;
+        }
         rank += conversion - 1;
     }
     return rank;
+}
+
+/* Why a call does not fit a function, as ": ..." */
+static const char *misfit(struct compile *c, const struct instance *instance, struct expr **args, uint32_t n_args, uint32_t bad)
+{
+    const uint32_t line = instance->function->place.line;
+
+    if (bad >= n_args)
+        return wmi_c_text(c, ": that of line %u has %u parameters, not %u", line, instance->n_parameters, n_args);
+    return wmi_c_text(c, ": argument %u of type %s does not fit parameter %s of that of line %u, %s", bad + 1,
+                      wmi_c_type_name(c, args[bad]->type), instance->parameters[bad]->name->text, line,
+                      wmi_c_type_name(c, instance->parameters[bad]->type));
 }
 
 struct instance *wmi_c_call(struct compile *c, struct function *functions, const struct template_argument *given,
@@ -442,11 +459,13 @@ struct instance *wmi_c_call(struct compile *c, struct function *functions, const
     struct instance *best = NULL;
     unsigned best_rank = 0;
     int is_unclear = 0;
+    const char *why = "";
 
     for (struct function *function = functions; function; function = function->next) {
         struct template_argument *arguments = wmi_c_take(c, (WMI_MAX_ARGUMENTS + 1) * sizeof *arguments);
         struct instance *instance;
         unsigned rank;
+        uint32_t bad;
 
         if (n_given > function->n_parameters)
             continue;
@@ -455,9 +474,11 @@ struct instance *wmi_c_call(struct compile *c, struct function *functions, const
         if (function->n_parameters > n_given && !deduce_all(c, function, arguments, args, n_args))
             continue;
         instance = instance_of(c, function, arguments, place);
-        rank = 2 * fit(instance, args, n_args);
-        if (!rank)
+        rank = 2 * fit(instance, args, n_args, &bad);
+        if (!rank) {
+            why = misfit(c, instance, args, n_args, bad);
             continue;
+        }
         rank += function->n_parameters > 0; /* what is no template comes first */
         if (!best || rank < best_rank) {
             best = instance;
@@ -468,7 +489,7 @@ struct instance *wmi_c_call(struct compile *c, struct function *functions, const
         }
     }
     if (!best)
-        wmi_c_fail(c, WM_E_SYNTAX, place, "no function %s takes these arguments", functions->name->text);
+        wmi_c_fail(c, WM_E_SYNTAX, place, "no function %s takes these arguments%s", functions->name->text, why);
     if (is_unclear)
         wmi_c_fail(c, WM_E_SYNTAX, place, "several functions %s take these arguments equally well", functions->name->text);
     if (best->function->is_kernel)

@@ -106,6 +106,11 @@ static void remark(struct wmi_run *run, const char *text)
     run->remarks[run->n_remarks++] = text;
 }
 
+void wmi_c_remark(struct compile *c, const char *text)
+{
+    remark(c->run, text);
+}
+
 void wmi_c_note(struct compile *c, const struct symbol *symbol, const char *why)
 {
     struct wmi_run *run = c->run;

@@ -1035,6 +1035,7 @@ static uint32_t builtin_value(struct lower *l, struct expr *e)
         insn = emit(l, X_BARRIER, dst, r[0], 0);
         insn->imm = e->value.i;
         break;
+    case B_MMA: emit(l, X_MMA, 0, 0, 0); break;
     case B_COMMIT: emit(l, X_COMMIT, 0, 0, 0); break;
     case B_WAIT: emit(l, X_WAIT, 0, r[0], 0)->imm = e->n_args == 0; break;
     case B_SYNCWARP:

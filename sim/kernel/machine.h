@@ -68,7 +68,7 @@ struct warp {
     uint32_t group_end[WMI_GROUPS];  /* last copy of each, by its number modulo WMI_GROUPS */
 };
 
-enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP, WARN_COPY };
+enum warning_kind { WARN_UNINITIALISED, WARN_RACE_WW, WARN_RACE_WR, WARN_MASK, WARN_LANE, WARN_LOOP, WARN_COPY, WARN_MMA };
 
 struct warning {
     enum warning_kind kind;

@@ -824,7 +824,8 @@ struct expr *wmi_c_call_of(struct compile *c, struct instance *instance, struct 
             struct symbol *root = wmi_c_root(args[i]);
 
             all[i] = args[i];
-            if (!wmi_c_same(parameter->type->base, args[i]->type))
+            if (!wmi_c_same(parameter->type->base, args[i]->type) &&
+                !(args[i]->is_lvalue && wmi_c_adds_const(args[i]->type, parameter->type->base)))
                 all[i] = wmi_c_convert(c, args[i], parameter->type->base->plain, "an argument");
             else if (root && parameter->in_memory)
                 root->address_taken++;
@@ -842,6 +843,52 @@ struct expr *wmi_c_call_of(struct compile *c, struct instance *instance, struct 
     return e;
 }
 
+/* printf is left out, and its arguments are evaluated: their loads are the kernel's. */
+static struct expr *printed(struct compile *c, struct place place)
+{
+    struct expr *e = wmi_c_integer(c, 0, wmi_c_basic(c, K_INT), place);
+    const int no_greater = c->no_greater;
+    struct expr *all;
+
+    c->no_greater = 0;
+    wmi_c_expect(c, '(', "before arguments");
+    do {
+        struct expr *comma;
+
+        if (wmi_c_now(c)->kind == T_STRING) {
+            while (wmi_c_now(c)->kind == T_STRING)
+                wmi_c_advance(c);
+            continue;
+        }
+        comma = wmi_c_make(c, E_COMMA, NULL, place);
+        comma->a = e;
+        comma->b = wmi_c_rvalue(c, wmi_c_assignment(c));
+        comma->type = comma->b->type->plain;
+        e = checked(c, comma);
+    } while (wmi_c_take_punct(c, ','));
+    wmi_c_expect(c, ')', "behind arguments");
+    c->no_greater = no_greater;
+    wmi_c_remark(c, "printf is left out: its arguments are evaluated, and nothing is printed; a real one also writes them to local memory");
+    all = wmi_c_make(c, E_COMMA, wmi_c_basic(c, K_INT), place);
+    all->a = e;
+    all->b = wmi_c_integer(c, 0, wmi_c_basic(c, K_INT), place);
+    return checked(c, all);
+}
+
+/* What cooperative_groups.h declares, where its namespace is used. */
+static int is_cooperative(const char *name)
+{
+    static const char *const names[] = {"thread_block", "this_thread_block", "thread_block_tile", "tiled_partition",
+                                        "grid_group", "this_grid", "thread_group", "coalesced_group", "coalesced_threads",
+                                        "cluster_group", "this_cluster"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], name) == 0)
+            return 1;
+    }
+    return 0;
+}
+
 static struct expr *name_expression(struct compile *c)
 {
     const struct token *token = wmi_c_now(c);
@@ -851,6 +898,10 @@ static struct expr *name_expression(struct compile *c)
     struct expr *e;
 
     wmi_c_advance(c);
+    if (!symbol && strcmp(token->name->text, "printf") == 0 && wmi_c_is(c, '('))
+        return printed(c, token->place);
+    if (!symbol && is_cooperative(token->name->text))
+        wmi_c_refuse(c, token->place, "%s (cooperative groups)", token->name->text);
     if (symbol && symbol->kind == SYM_REFUSED)
         wmi_c_fail(c, WM_E_UNSUPPORTED, token->place, "%s: %s", token->name->text, symbol->refused);
     if (symbol && symbol->kind == SYM_CONSTANT) {

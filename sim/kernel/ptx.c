@@ -13,7 +13,7 @@
 
 #define MOST_OPERANDS 30u /* as nvcc allows */
 #define MOST_PARTS 16u    /* of an instruction's name */
-#define MOST_ELEMENTS 4u  /* in braces */
+#define MOST_ELEMENTS 8u  /* in braces */
 #define MOST_WORD 128u
 
 /* An operand behind the colons: %0, %1 ... */
@@ -828,6 +828,27 @@ static void ptx_matrix(struct ptx *p, const struct opcode *opcode)
                 gathered(p, &value, basic(p, K_UINT), n, opcode->place), NULL, opcode->place));
 }
 
+/* mma.sync.aligned.SHAPE... d, a, b, c: touches no memory. What it computes is not known here: 0, which the run warns of. */
+static void ptx_product(struct ptx *p, const struct opcode *opcode)
+{
+    struct registers to;
+    unsigned n = 1;
+
+    if (!is_part(opcode, 1, "sync") || !is_part(opcode, 2, "aligned") || opcode->n < 6 || opcode->parts[3][0] != 'm')
+        refuse(p, opcode);
+    to = registers_at(p);
+    for (; take(p, ','); n++)
+        registers_at(p);
+    if (n < 4)
+        wmi_c_fail(p->c, WM_E_SYNTAX, opcode->place, "mma.sync has 4 operands, not %u", n);
+    run(p, call(p, B_MMA, 0, basic(p, K_VOID), NULL, NULL, NULL, opcode->place));
+    for (unsigned i = 0; i < to.n; i++) {
+        const struct type *type = to.symbols[i] ? to.symbols[i]->type : basic(p, K_UINT);
+
+        give(p, &to, i, wmi_c_cast(p->c, wmi_c_integer(p->c, 0, basic(p, K_INT), opcode->place), type, opcode->place), 0);
+    }
+}
+
 static uint64_t constant_of(struct ptx *p, const struct registers *value, const char *what)
 {
     single(p, value);
@@ -1008,7 +1029,7 @@ static void instruction(struct ptx *p)
         const char *text;
         void (*read)(struct ptx *p, const struct opcode *opcode);
     } known[] = {{"ld", ptx_load},         {"st", ptx_store}, {"ldmatrix", ptx_matrix},
-                 {"stmatrix", ptx_matrix}, {"cp", ptx_copy},  {"cvta", ptx_cvta},
+                 {"stmatrix", ptx_matrix}, {"mma", ptx_product}, {"cp", ptx_copy},  {"cvta", ptx_cvta},
                  {"mov", ptx_move},        {"cvt", ptx_move}, {"setp", ptx_compare}};
     char copy[MOST_WORD];
     struct opcode opcode;

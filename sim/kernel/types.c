@@ -180,6 +180,17 @@ int wmi_c_same(const struct type *a, const struct type *b)
     return 0;
 }
 
+int wmi_c_adds_const(const struct type *from, const struct type *to)
+{
+    while (from->kind == K_ARRAY && to->kind == K_ARRAY && from->count == to->count) {
+        from = from->base;
+        to = to->base;
+        if (from->kind != K_ARRAY)
+            return to->is_const && wmi_c_same(from, to);
+    }
+    return 0;
+}
+
 int wmi_c_is_integer(const struct type *type)
 {
     return type->kind >= K_BOOL && type->kind <= K_ULLONG;
