@@ -49,8 +49,8 @@ static const char help[] =
     "Example: a trace whose shared memory is one tile:\n"
     "  warpmem fix --kernel plain --decl '__shared__ float tile[32][32]' traces/transpose.wmt\n"
     "Example: a kernel:\n"
-    "  warpmem fix traces/kernels/transpose.cu --kernel transpose_shared --grid 32,32 --block 32,8 \\\n"
-    "      --arg width=1024 --arg height=1024\n";
+    "  warpmem fix traces/kernels/transpose.cu --kernel transpose_shared --grid 8,8 --block 32,8 \\\n"
+    "      --arg width=256 --arg height=256\n";
 
 struct options {
     enum report_format format;
