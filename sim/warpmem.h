@@ -503,7 +503,7 @@ struct wm_launch {
     uint64_t last_block;
     uint64_t sample;       /* runs this many blocks only, evenly spaced; 0: all */
     uint64_t max_steps;    /* interpreter's steps of one warp in one block; 0: 100,000,000 */
-    uint64_t memory_bytes; /* most that buffers may take of this machine; 0: 16 GiB */
+    uint64_t memory_bytes; /* most that buffers may take of this machine; 0: 4 GiB */
     uint32_t cuda_arch;    /* the value of __CUDA_ARCH__; 0: 900 */
     int no_files;          /* neither #include "" nor @FILE is read */
 };

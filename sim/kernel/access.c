@@ -71,6 +71,7 @@ struct request {
     uint32_t mask;
     uint32_t width;
     const char *verb; /* read, write, atomic */
+    int is_read;      /* and nothing else */
     enum wm_space space;
     const uint64_t *address; /* of each lane, without offset */
     uint64_t offset;
@@ -190,8 +191,9 @@ static int find_global(struct request *r)
         if (offset >> WMI_PAGE_BITS != page_number) {
             page_number = offset >> WMI_PAGE_BITS;
             page = page_number < buffer->n_pages ? buffer->pages[page_number] : NULL;
-            if (!page && wmi_x_buffer_page(run, buffer, page_number, &page) != WM_OK)
-                return wmi_x_fail(run, r->at, WM_E_MEMORY, "the kernel's memory (%s) does not fit", buffer->name);
+            if (!page && (r->is_read ? wmi_x_buffer_read : wmi_x_buffer_page)(run, buffer, page_number, &page) != WM_OK)
+                return wmi_x_fail(run, r->at, WM_E_MEMORY, "the kernel's memory does not fit: with what is touched of %s here, buffers take more than %llu MiB of this machine",
+                                  buffer->name, (unsigned long long)(run->memory_bytes >> 20));
         }
         if (offset + r->width > buffer->touched)
             buffer->touched = offset + r->width;
@@ -359,6 +361,7 @@ static void request_start(struct request *r, struct wmi_run *run, struct warp *w
     r->mask = warp->active;
     r->width = r->plan->opcode.width_bytes;
     r->verb = verb;
+    r->is_read = strcmp(verb, "read") == 0;
     r->address = warp->registers[insn->a].U;
     r->offset = insn->imm;
 }

@@ -45,6 +45,12 @@ static uint64_t values_of(struct compile *c, int64_t from, int64_t to, int64_t s
     return (distance - 1) / stride + 1;
 }
 
+/* Value number of a range. What is between may be beyond 63 bits, the value is not. */
+static int64_t value_at(const struct sweep *sweep, uint64_t number)
+{
+    return (int64_t)((uint64_t)sweep->from + number * (uint64_t)sweep->step);
+}
+
 /* Behind the ':' of NAME=FROM:TO[:STEP]. */
 static void let_range(struct wmi_run *run, const struct token *name, const struct expr *from, struct place place)
 {
@@ -64,11 +70,22 @@ static void let_range(struct wmi_run *run, const struct token *name, const struc
     if (sweep->count > MOST_COMBINATIONS / run->combinations)
         wmi_c_fail(c, WM_E_RANGE, place, "more than %u combinations of values", MOST_COMBINATIONS);
     run->combinations *= sweep->count;
-    last = first + (int64_t)(sweep->count - 1) * sweep->step;
+    last = value_at(sweep, sweep->count - 1);
     is_int = first >= INT32_MIN && first <= INT32_MAX && last >= INT32_MIN && last <= INT32_MAX;
     sweep->symbol = wmi_c_declare(c, SYM_VARIABLE, name->name, name->place);
     sweep->symbol->type = wmi_c_const(c, wmi_c_basic(c, is_int ? K_INT : K_LONG));
     sweep->symbol->is_parameter = 1;
+}
+
+/* Whether a division by a constant 0 keeps an expression from being one. */
+static int divides_by_zero(const struct expr *e)
+{
+    if (!e)
+        return 0;
+    if (e->kind == E_BINARY && (e->op == '/' || e->op == '%') && e->b->kind == E_CONST &&
+        wmi_c_is_integer(e->b->type) && e->b->value.i == 0)
+        return 1;
+    return divides_by_zero(e->a) || divides_by_zero(e->b) || divides_by_zero(e->c);
 }
 
 static void let(struct wmi_run *run, const char *piece, const char *text)
@@ -87,6 +104,8 @@ static void let(struct wmi_run *run, const char *piece, const char *text)
     wmi_c_expect(c, '=', "behind the name");
     place = wmi_c_now(c)->place;
     e = wmi_c_rvalue(c, wmi_c_conditional(c));
+    if (e->kind != E_CONST && divides_by_zero(e))
+        wmi_c_fail(c, WM_E_RANGE, place, "division by zero");
     if (e->kind != E_CONST || !wmi_c_is_arithmetic(e->type))
         wmi_c_fail(c, WM_E_SYNTAX, place, "expected a number, or a constant expression that makes one");
     if (wmi_c_is(c, ':')) {
@@ -194,7 +213,7 @@ static int64_t value_in(const struct wmi_run *run, uint32_t index, uint64_t numb
 {
     for (uint32_t i = run->n_sweeps - 1; i > index; i--)
         number /= run->sweeps[i].count;
-    return run->sweeps[index].from + (int64_t)(number % run->sweeps[index].count) * run->sweeps[index].step;
+    return value_at(&run->sweeps[index], number % run->sweeps[index].count);
 }
 
 static const char *name_of(struct wmi_run *run, uint64_t number)

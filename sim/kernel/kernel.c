@@ -179,7 +179,8 @@ static void set_launch(struct wmi_run *run)
     if (launch->sample && launch->sample < run->selected)
         run->sample = launch->sample;
     run->max_steps = launch->max_steps ? launch->max_steps : WMI_MAX_STEPS;
-    run->memory_left = launch->memory_bytes ? launch->memory_bytes : WMI_MEMORY_BYTES;
+    run->memory_bytes = launch->memory_bytes ? launch->memory_bytes : WMI_MEMORY_BYTES;
+    run->memory_left = run->memory_bytes;
     if (launch->shared_bytes > SHARED_BYTES)
         bad_launch(run, WM_E_ARGUMENT, "%llu bytes of dynamic shared memory: more than 256 KiB", (unsigned long long)launch->shared_bytes);
 }
@@ -613,7 +614,7 @@ enum wm_status wmi_run_dump(struct wmi_run *run, const char *name, wm_write_func
             uint8_t *page;
             int error;
 
-            if (wmi_x_buffer_page(run, buffer, at >> WMI_PAGE_BITS, &page) != WM_OK)
+            if (wmi_x_buffer_read(run, buffer, at >> WMI_PAGE_BITS, &page) != WM_OK)
                 return wmi_diag_set(diag, WM_E_MEMORY, NULL, 0, 0, "%s does not fit into memory", name);
             error = write(context, (const char *)page, (size_t)n);
             if (error)

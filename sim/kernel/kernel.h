@@ -10,7 +10,7 @@
 #include "warpmem.h"
 
 #define WMI_MAX_STEPS UINT64_C(100000000)
-#define WMI_MEMORY_BYTES (UINT64_C(16) << 30)
+#define WMI_MEMORY_BYTES (UINT64_C(4) << 30)
 
 struct wmi_run;
 

@@ -10,7 +10,8 @@
 
 enum fill { FILL_ZERO, FILL_IOTA, FILL_RANDOM };
 
-/* A piece of global memory: what a pointer parameter or a __device__ variable has. Pages exist once they are touched. */
+/* A piece of global memory: what a pointer parameter or a __device__ variable has. Pages exist once they are touched;
+ * those of zeros once they are written to. */
 struct buffer {
     const char *name;
     uint64_t base;
@@ -120,6 +121,7 @@ struct wmi_run {
     struct buffer *buffers;
     uint32_t n_buffers;
     uint16_t slots[WMI_SLOTS]; /* number of the buffer + 1, 0: none */
+    uint64_t memory_bytes; /* most that may be taken of this machine */
     uint64_t memory_left;
     uint8_t *shared;
     struct shadow *shadow;
@@ -163,6 +165,8 @@ void wmi_x_arrays(struct wmi_run *run);
 
 /* memory.c */
 enum wm_status wmi_x_buffer_page(struct wmi_run *run, struct buffer *buffer, uint64_t number, uint8_t **page);
+/* The same where nothing will be written to the page. */
+enum wm_status wmi_x_buffer_read(struct wmi_run *run, struct buffer *buffer, uint64_t number, uint8_t **page);
 /* A buffer of size bytes, 0: growing. NULL: there is no address or memory left. */
 struct buffer *wmi_x_buffer_new(struct wmi_run *run, const char *name, uint64_t size);
 void wmi_x_memory_free(struct wmi_run *run);

@@ -1,4 +1,5 @@
-/* Global memory: buffers of pages that are made, and filled, when they are first touched. */
+/* Global memory: buffers of pages that are made, and filled, when they are first touched. Reads alone make
+ * none of zeros. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,24 @@ static size_t element_bytes(enum type_kind kind)
     case K_FLOAT: return 4;
     default: return 8;
     }
+}
+
+/* What is only read of a page that is not there, and would be of zeros alone. */
+static enum wm_status zeros(struct wmi_run *run, uint8_t **page)
+{
+    if (!run->zeros)
+        run->zeros = calloc(1, WMI_PAGE_BYTES);
+    *page = run->zeros;
+    return run->zeros ? WM_OK : WM_E_MEMORY;
+}
+
+enum wm_status wmi_x_buffer_read(struct wmi_run *run, struct buffer *buffer, uint64_t number, uint8_t **page)
+{
+    const int is_there = number < buffer->n_pages && buffer->pages[number];
+
+    if (!is_there && buffer->fill == FILL_ZERO)
+        return zeros(run, page);
+    return wmi_x_buffer_page(run, buffer, number, page);
 }
 
 enum wm_status wmi_x_buffer_page(struct wmi_run *run, struct buffer *buffer, uint64_t number, uint8_t **page)
@@ -139,6 +158,7 @@ void wmi_x_memory_free(struct wmi_run *run)
         free(run->buffers[i].pages);
     }
     free(run->buffers);
+    free(run->zeros);
     free(run->shared);
     free(run->shadow);
     free(run->copied);

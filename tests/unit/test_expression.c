@@ -268,6 +268,8 @@ static void test_mistakes(void **state)
         {.lets = {"j="}, .expected = "--let:1:3: expected an expression, found the end"},
         {.lets = {"j=k"}, .expected = "--let:1:3: k is not declared"},
         {.lets = {"j=threadIdx.x"}, .expected = "--let:1:3: expected a number, or a constant expression that makes one"},
+        {.lets = {"j=1/0"}, .expected = "--let:1:3: division by zero"},
+        {.lets = {"j=3 + 7 % (2 - 2)"}, .expected = "--let:1:3: division by zero"},
         {.lets = {"j=0:32:0"}, .expected = "--let:1:3: a step of 0"},
         {.lets = {"j=0:0"}, .expected = "--let:1:3: there is no value from 0 to 0, which is not one of them"},
         {.lets = {"j=4:0:2"}, .expected = "--let:1:3: there is no value from 4 to 0, which is not one of them"},
@@ -407,12 +409,74 @@ static void test_arguments(void **state)
     assert_string_equal(text, "--arg j: expression has no such parameter; it has: index, a");
 }
 
+/* A read of what was never written takes no memory, whatever the buffer's size; of what is filled, and a write, up to the limit. */
+static void test_memory(void **state)
+{
+    static const struct {
+        const char *fill;
+        int is_store;
+        const char *expected; /* NULL: it ends well */
+    } rows[] = {
+        {"float[1ull << 35]", 0, NULL},
+        {"float[1ull << 35]:iota", 0, "expression:1:2: the kernel's memory does not fit: with what is touched of a here, buffers take more than 32 MiB of this machine"},
+        {"float[1ull << 35]", 1, "expression:1:1: the kernel's memory does not fit: with what is touched of a here, buffers take more than 32 MiB of this machine"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ROWS(rows); i++) {
+        const struct wm_launch_argument argument = {"a", rows[i].fill};
+        const struct wm_launch launch = {.arguments = &argument, .n_arguments = 1, .block = {1024, 1, 1}, .memory_bytes = 32u << 20};
+        struct given given = {.decls = {"float *a"}, .lets = {"x=0:4"}};
+        struct wm_access access;
+        wm_reader *reader = NULL;
+        struct wm_diag diag;
+        enum wm_status status;
+        char text[1024];
+        unsigned n = 0;
+
+        (rows[i].is_store ? given.stores : given.loads)[0] = "a[threadIdx.x * 16384ull + x * 16777216ull]";
+        assert_int_equal(open_given(&given, &launch, &reader, &diag), WM_OK);
+        while ((status = wm_reader_next(reader, &access, &diag)) == WM_OK)
+            n++;
+        if (!rows[i].expected) {
+            assert_int_equal(status, WM_END);
+            assert_int_equal(n, 4 * 32);
+        } else {
+            assert_int_equal(status, WM_E_MEMORY);
+            wm_diag_format(&diag, text, sizeof text);
+            assert_string_equal(text, rows[i].expected);
+        }
+        wm_reader_close(reader);
+    }
+}
+
+/* Ranges as wide as 64 bits are. */
+static void test_wide_range(void **state)
+{
+    static const struct given given = {.decls = {"__shared__ int t[4]"},
+                                       .lets = {"x=-9223372036854775807:9223372036854775807:9223372036854775806"},
+                                       .loads = {"t[x < -5 ? 0 : x < 5 ? 1 : 2]"}};
+    const struct wm_launch launch = {.block = {1, 1, 1}};
+    struct wm_access access;
+    wm_reader *reader = NULL;
+    struct wm_diag diag;
+
+    (void)state;
+    assert_int_equal(open_given(&given, &launch, &reader, &diag), WM_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(wm_reader_next(reader, &access, &diag), WM_OK);
+        assert_int_equal(access.address[0], 4 * i);
+    }
+    assert_int_equal(wm_reader_next(reader, &access, &diag), WM_END);
+    wm_reader_close(reader);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accesses), cmocka_unit_test(test_values), cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_bounds),   cmocka_unit_test(test_many),   cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_memory), cmocka_unit_test(test_wide_range),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
