@@ -56,6 +56,15 @@ int expression_option(int option, const char *text, struct expression_options *o
     }
 }
 
+const char *expression_has_no(const struct launch_options *launch)
+{
+    return launch->launch.grid[0]       ? "--grid"
+           : launch->launch.some_blocks ? "--blocks"
+           : launch->launch.sample      ? "--sample"
+           : launch->dump_count         ? "--dump"
+                                        : NULL;
+}
+
 enum wm_status expression_open(const struct expression_options *options, const struct wm_launch *launch, enum wm_l1 l1,
                                wm_reader **out, struct wm_diag *diag)
 {

@@ -119,6 +119,8 @@ static int take_operands(char **operands, int count, struct options *out)
                                out->kernel     ? "--kernel"
                                : out->has_base ? "--base"
                                                : "--pitch");
+        if (expression_has_no(&out->launch))
+            return usage_error(COMMAND, "%s is for kernels, and expressions are given", expression_has_no(&out->launch));
         return -1;
     }
     if (count != 1)
