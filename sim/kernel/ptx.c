@@ -5,6 +5,8 @@
  * builtin functions between them. What is not known here is refused by its name. Operands, constraints: "Inline PTX
  * Assembly in CUDA"; instructions: PTX ISA.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,13 @@ struct ptx_register {
     struct ptx_register *next;
     const char *name;
     struct symbol *symbol;
+    int is_set; /* a predicate: there is an instruction before that sets it */
+};
+
+/* What '{' opens. */
+struct ptx_block {
+    struct ptx_block *outer;
+    struct ptx_register *registers; /* those outside, which are there again behind '}' */
 };
 
 struct ptx {
@@ -41,6 +50,7 @@ struct ptx {
     struct operand operands[MOST_OPERANDS];
     unsigned n_operands;
     struct ptx_register *registers;
+    struct ptx_block *block; /* the innermost */
     struct stmt **end; /* of the statements so far */
     struct place place;
 };
@@ -86,9 +96,13 @@ static void skip_blanks(struct ptx *p)
             while (p->at < p->length && p->text[p->at] != '\n')
                 p->at++;
         } else if (ch == '/' && next == '*') {
-            for (p->at += 2; p->at < p->length && !(p->text[p->at - 1] == '*' && p->text[p->at] == '/'); p->at++)
+            const struct place place = here(p);
+
+            for (p->at += 3; p->at < p->length && !(p->text[p->at - 1] == '*' && p->text[p->at] == '/'); p->at++)
                 ;
-            p->at += p->at < p->length;
+            if (p->at >= p->length)
+                wmi_c_fail(p->c, WM_E_SYNTAX, place, "a comment in the assembly text that does not end");
+            p->at++;
         } else {
             return;
         }
@@ -258,6 +272,41 @@ static void check_fit(struct ptx *p, const struct expr *e, const struct operand 
                    wmi_c_type_name(p->c, e->type), operand->constraint, wmi_c_type_name(p->c, type));
 }
 
+/* Whether an expression does more than to compute with variables, so that it must not be evaluated twice. */
+static int does_more(const struct expr *e)
+{
+    if (!e)
+        return 0;
+    switch (e->kind) {
+    case E_ASSIGN:
+    case E_ASSIGN_OP:
+    case E_STEP:
+    case E_CALL:
+    case E_BUILTIN:
+    case E_DEREF: return 1;
+    case E_VAR: return e->symbol->storage != ST_AUTO;
+    default: break;
+    }
+    for (uint32_t i = 0; i < e->n_args; i++) {
+        if (does_more(e->args[i]))
+            return 1;
+    }
+    return does_more(e->a) || does_more(e->b) || does_more(e->c);
+}
+
+/* A "+" is read before the instructions and written behind them. */
+static void check_both(struct ptx *p, const struct expr *e)
+{
+    const struct expr *way = e;
+    int is_more = 0;
+
+    for (; way->kind == E_MEMBER || way->kind == E_VIEW || way->kind == E_INDEX; way = way->a)
+        is_more |= does_more(way->b);
+    if (is_more || (way->kind == E_DEREF ? does_more(way->a) : way->kind != E_VAR && does_more(way)))
+        wmi_c_refuse(p->c, e->place, "a \"+%c\" operand that changes, calls or loads something to find its variable",
+                     p->operands[p->n_operands].constraint);
+}
+
 /* "=r"(x), "+r"(x), "r"(x), "n"(16) */
 static void operand(struct ptx *p, int is_output)
 {
@@ -303,6 +352,8 @@ static void operand(struct ptx *p, int is_output)
         check_fit(p, e, o);
         if (is_output && !e->is_lvalue)
             wmi_c_fail(c, WM_E_SYNTAX, e->place, "an output must be a variable");
+        if (sign == '+')
+            check_both(p, e);
         if (is_output)
             o->target = e;
         if (sign != '=')
@@ -370,6 +421,16 @@ static const struct type *type_named(struct ptx *p, const char *text)
     return NULL;
 }
 
+/* What declares a predicate: no operand is one. */
+static struct ptx_register *declared(const struct ptx *p, const struct symbol *symbol)
+{
+    struct ptx_register *r = p->registers;
+
+    while (r->symbol != symbol)
+        r = r->next;
+    return r;
+}
+
 static struct symbol *register_named(struct ptx *p, const char *name, struct place place)
 {
     for (const struct ptx_register *r = p->registers; r; r = r->next) {
@@ -417,12 +478,42 @@ static struct expr *number_at(struct ptx *p)
 
     if (length > 1 && text[length - 1] == 'U')
         text[--length] = '\0';
+    errno = 0;
     value = strtoull(text, &end, 0);
     if (!digits || *end || text[0] < '0' || text[0] > '9') {
         p->at -= digits;
         unexpected(p, "a register or an integer");
     }
-    return wmi_c_integer(p->c, is_negative ? 0 - value : value, basic(p, K_LONG), place);
+    if (errno || (is_negative && value > (uint64_t)INT64_MAX + 1))
+        wmi_c_fail(p->c, WM_E_RANGE, place, "%s%s does not fit 64 bits", is_negative ? "-" : "", text);
+    return wmi_c_integer(p->c, is_negative ? 0 - value : value,
+                         basic(p, is_negative || value <= INT64_MAX ? K_LONG : K_ULONG), place);
+}
+
+/* A number must fit the instruction's type, as a signed or an unsigned one. */
+static void check_range(struct ptx *p, const struct expr *number, unsigned bits, int is_offset)
+{
+    const int is_negative = wmi_c_is_signed(number->type) && (int64_t)number->value.i < 0;
+    const uint64_t most = is_negative || is_offset ? (UINT64_C(1) << (bits - 1)) - 1 : UINT64_MAX >> (64 - bits);
+    const uint64_t value = is_negative ? ~number->value.i : number->value.i; /* -1 - value */
+
+    if (value <= most)
+        return;
+    if (is_negative)
+        wmi_c_fail(p->c, WM_E_RANGE, number->place, "%" PRId64 " does not fit %u bits", (int64_t)number->value.i, bits);
+    wmi_c_fail(p->c, WM_E_RANGE, number->place, "%" PRIu64 " does not fit %u bits%s", number->value.i, bits,
+               is_offset ? " with a sign" : "");
+}
+
+/* What an address is moved by: PTX has 32 bits with a sign for it. */
+static struct expr *offset_at(struct ptx *p)
+{
+    struct expr *number;
+
+    skip_blanks(p);
+    number = number_at(p);
+    check_range(p, number, 32, 1);
+    return number;
 }
 
 /* %0, a register's name, or an integer. */
@@ -495,6 +586,7 @@ static struct expr *use(struct ptx *p, const struct registers *value, unsigned i
     if (!value->symbols[i]) {
         if (wmi_c_is_floating(type))
             wmi_c_refuse(p->c, value->place, "an integer as a %s in PTX", wmi_c_type_name(p->c, type));
+        check_range(p, value->numbers[i], 8 * (unsigned)type->size, 0);
         return wmi_c_cast(p->c, value->numbers[i], type, value->place);
     }
     e = read_of(p, value->symbols[i], value->place);
@@ -555,10 +647,8 @@ static struct expr *address_of(struct ptx *p, enum wm_space space, int may_be_sh
     if (e->type->size < 8)
         space = WM_SHARED;
     e = wmi_c_cast(c, e, wide, place);
-    if (take(p, '+'))
-        e = wmi_c_binary(c, '+', e, wmi_c_cast(c, number_at(p), wide, place), place);
-    else if (look(p) == '-')
-        e = wmi_c_binary(c, '+', e, wmi_c_cast(c, number_at(p), wide, place), place);
+    if (take(p, '+') || look(p) == '-')
+        e = wmi_c_binary(c, '+', e, wmi_c_cast(c, offset_at(p), wide, place), place);
     expect(p, ']');
     if (space == WM_SHARED)
         e = wmi_c_binary(c, '+', e, wmi_c_integer(c, WMI_SHARED_WINDOW, wide, place), place);
@@ -876,7 +966,8 @@ static void ptx_copy(struct ptx *p, const struct opcode *opcode)
     if (strcmp(opcode->text, "cp.async.wait_group") == 0) {
         const struct registers groups = registers_at(p);
 
-        constant_of(p, &groups, "the number of groups");
+        if (constant_of(p, &groups, "the number of groups") > INT32_MAX)
+            wmi_c_fail(p->c, WM_E_RANGE, groups.place, "the number of groups is not from 0 to %d", INT32_MAX);
         run(p,
             call(p, B_WAIT, 0, basic(p, K_VOID), use(p, &groups, 0, basic(p, K_UINT), 0), NULL, NULL, opcode->place));
         return;
@@ -977,6 +1068,9 @@ static void ptx_compare(struct ptx *p, const struct opcode *opcode)
     }
     if (!op || !type || !wmi_c_is_integer(type) || type->size < 2 || strchr(opcode->parts[2], 'f'))
         refuse(p, opcode);
+    if (opcode->parts[2][0] == 'b' && op != P_EQ && op != P_NE)
+        wmi_c_fail(p->c, WM_E_SYNTAX, opcode->place, "%s: of .%s PTX has only setp.eq and setp.ne", opcode->text,
+                   opcode->parts[2]);
     to = registers_at(p);
     expect(p, ',');
     a = registers_at(p);
@@ -989,6 +1083,19 @@ static void ptx_compare(struct ptx *p, const struct opcode *opcode)
         wmi_c_fail(p->c, WM_E_SYNTAX, to.place, "a predicate is expected here");
     assign(p, read_of(p, to.symbols[0], to.place),
            wmi_c_binary(p->c, op, use(p, &a, 0, type, 0), use(p, &b, 0, type, 0), opcode->place), opcode->place);
+    declared(p, to.symbols[0])->is_set = 1;
+}
+
+/* Whether the innermost block declares a name. */
+static int is_declared(const struct ptx *p, const char *name)
+{
+    const struct ptx_register *outside = p->block ? p->block->registers : NULL;
+
+    for (const struct ptx_register *r = p->registers; r != outside; r = r->next) {
+        if (strcmp(r->name, name) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 /* .reg .u64 t, u; */
@@ -1008,13 +1115,17 @@ static void ptx_declare(struct ptx *p)
         wmi_c_refuse(p->c, place, "a PTX register of type %s", text);
     do {
         struct ptx_register *r = wmi_c_take(p->c, sizeof *r);
-        const struct place at = here(p);
+        struct place at;
 
+        skip_blanks(p);
+        at = here(p);
         if (!word(p, 0, text) || (text[0] >= '0' && text[0] <= '9') ||
             (text[0] == '%' && text[1] >= '0' && text[1] <= '9'))
             unexpected(p, "the name of a register");
         if (look(p) == '<')
             wmi_c_refuse(p->c, at, "a range of PTX registers");
+        if (is_declared(p, text))
+            wmi_c_fail(p->c, WM_E_SYNTAX, at, "%s is declared a second time in one block", text);
         r->name = wmi_c_text(p->c, "%s", text);
         r->symbol = variable(p, "register", type, at, NULL);
         r->next = p->registers;
@@ -1063,6 +1174,9 @@ static void guarded(struct ptx *p)
     single(p, &value);
     if (!value.symbols[0] || value.symbols[0]->type->kind != K_BOOL)
         wmi_c_fail(p->c, WM_E_SYNTAX, value.place, "a predicate is expected here");
+    if (!declared(p, value.symbols[0])->is_set)
+        wmi_c_fail(p->c, WM_E_SYNTAX, value.place, "the predicate %s is not set by any instruction before",
+                   declared(p, value.symbols[0])->name);
     condition = read_of(p, value.symbols[0], place);
     if (is_not)
         condition = wmi_c_binary(p->c, P_EQ, condition, wmi_c_integer(p->c, 0, basic(p, K_BOOL), place), place);
@@ -1075,9 +1189,23 @@ static void guarded(struct ptx *p)
     p->end = &s->next;
 }
 
+static void open_block(struct ptx *p)
+{
+    struct ptx_block *block = wmi_c_take(p->c, sizeof *block);
+
+    block->outer = p->block;
+    block->registers = p->registers;
+    p->block = block;
+}
+
+static void close_block(struct ptx *p)
+{
+    p->registers = p->block->registers;
+    p->block = p->block->outer;
+}
+
 static void instructions(struct ptx *p)
 {
-    unsigned open = 0;
 
     for (;;) {
         skip_blanks(p);
@@ -1086,13 +1214,13 @@ static void instructions(struct ptx *p)
         if (take(p, ';'))
             continue;
         if (take(p, '{')) {
-            open++;
+            open_block(p);
             continue;
         }
         if (look(p) == '}') {
-            if (!open)
+            if (!p->block)
                 unexpected(p, "an instruction");
-            open--;
+            close_block(p);
             p->at++;
             continue;
         }
@@ -1105,10 +1233,10 @@ static void instructions(struct ptx *p)
         else
             instruction(p);
         skip_blanks(p);
-        if (look(p) != '}' || !open)
+        if (look(p) != '}' || !p->block)
             expect(p, ';');
     }
-    if (open)
+    if (p->block)
         unexpected(p, "'}'");
 }
 

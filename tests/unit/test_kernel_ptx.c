@@ -419,7 +419,7 @@ static void test_mistakes(void **state)
         {"asm(\"mov.b64 {%0, %0}, %1;\" : \"=r\"(v) : \"l\"(p));", "8: the PTX instruction mov.b64 is not supported", WM_E_UNSUPPORTED},
         {"asm(\"L: mov.u32 %0, 0;\" : \"=r\"(v));", "8: a label in PTX is not supported", WM_E_UNSUPPORTED},
         {"asm(\".shared .b32 t;\");", "8: the PTX directive .shared is not supported", WM_E_UNSUPPORTED},
-        {"asm(\"{ .reg .b32 r<4>; }\");", "19: a range of PTX registers is not supported", WM_E_UNSUPPORTED},
+        {"asm(\"{ .reg .b32 r<4>; }\");", "20: a range of PTX registers is not supported", WM_E_UNSUPPORTED},
         {"asm(\"mov.u32 %0, 0;\" : [out] \"=r\"(v));", "26: an asm operand with a name is not supported", WM_E_UNSUPPORTED},
         {"asm(\"mov.u32 %0, 0;\" : \"=q\"(v));", "26: the constraint \"=q\" is not supported", WM_E_UNSUPPORTED},
         {"asm goto(\"\" :::: end);", "3: asm goto is not supported", WM_E_UNSUPPORTED},
@@ -453,6 +453,25 @@ static void test_mistakes(void **state)
         {"asm(\"\" : \"=r\" v);", "17: expected '(' behind a constraint, found 'v'", WM_E_SYNTAX},
         {"asm(\"mov.u32 %0, 0;\" : \"=r\"(v)) v = 1;", "35: expected ';' behind asm, found 'v'", WM_E_SYNTAX},
         {"const unsigned w = u; asm(\"mov.u32 %0, 0;\" : \"=r\"(w));", "25: assignment to a const value", WM_E_SYNTAX},
+        {"asm(\"mov.u32 %0, 0; /* end\" : \"=r\"(v));", "23: a comment in the assembly text that does not end", WM_E_SYNTAX},
+        {"asm(\"mov.u32 %0, 0; /*/\" : \"=r\"(v));", "23: a comment in the assembly text that does not end", WM_E_SYNTAX},
+        {"asm(\"{ .reg .pred q; setp.lt.b32 q, %0, 1; }\" : \"+r\"(v));", "24: setp.lt.b32: of .b32 PTX has only setp.eq and setp.ne", WM_E_SYNTAX},
+        {"asm(\"{ .reg .pred q; @q mov.u32 %0, 1; }\" : \"+r\"(v));", "25: the predicate q is not set by any instruction before", WM_E_SYNTAX},
+        {"asm(\"{ .reg .u32 t, t; }\");", "23: t is declared a second time in one block", WM_E_SYNTAX},
+        {"asm(\"{ .reg .u32 t; } mov.u32 %0, t;\" : \"=r\"(v));", "37: t is not declared: .reg declares it", WM_E_SYNTAX},
+        {"asm(\"mov.u32 %0, 0x1ffffffff;\" : \"=r\"(v));", "20: 8589934591 does not fit 32 bits", WM_E_RANGE},
+        {"asm(\"mov.u32 %0, 0xffffffffffffffff;\" : \"=r\"(v));", "20: 18446744073709551615 does not fit 32 bits", WM_E_RANGE},
+        {"asm(\"mov.u32 %0, -2147483649;\" : \"=r\"(v));", "20: -2147483649 does not fit 32 bits", WM_E_RANGE},
+        {"asm(\"mov.u32 %0, 18446744073709551616;\" : \"=r\"(v));", "20: 18446744073709551616 does not fit 64 bits", WM_E_RANGE},
+        {"asm(\"{ .reg .b16 t; mov.b16 t, 70000; }\");", "34: 70000 does not fit 16 bits", WM_E_RANGE},
+        {"asm(\"ld.global.u32 %0, [%1+4294967296];\" : \"=r\"(v) : \"l\"(p));", "30: 4294967296 does not fit 32 bits with a sign", WM_E_RANGE},
+        {"asm(\"ld.global.u32 %0, [%1+99999999999999999999];\" : \"=r\"(v) : \"l\"(p));", "30: 99999999999999999999 does not fit 64 bits", WM_E_RANGE},
+        {"asm(\"cp.async.wait_group -1;\");", "28: the number of groups is not from 0 to 2147483647", WM_E_RANGE},
+        {"asm(\"cp.async.wait_group 99999999999;\");", "28: the number of groups is not from 0 to 2147483647", WM_E_RANGE},
+        {"asm(\"mov.u32 %0, 1;\" : \"+r\"(out[u++]));",
+         "34: a \"+r\" operand that changes, calls or loads something to find its variable is not supported", WM_E_UNSUPPORTED},
+        {"asm(\"mov.u32 %0, 1;\" : \"+r\"(out[s[0]]));",
+         "34: a \"+r\" operand that changes, calls or loads something to find its variable is not supported", WM_E_UNSUPPORTED},
         /* found when it runs */
         {"asm(\"ld.global.u32 %0, [%1];\" : \"=r\"(v) : \"l\"(&s[0]));",
          "8: Invalid __global__ read of size 4 bytes: its address is one of __shared__ memory", WM_E_ADDRESS},
@@ -542,12 +561,33 @@ static void test_product(void **state)
     ran_free(ran);
 }
 
+/* PTX ISA, "Scoping" of registers, and numbers at the ends of their types. */
+static void test_blocks(void **state)
+{
+    struct ran *ran = good("struct pair { unsigned a, b; };\n"
+                           "__global__ void k(unsigned *out) {\n"
+                           "  unsigned v[2] = {0, 5}; pair w = {1, 2}; int i = 0;\n"
+                           "  asm(\"{ .reg .u32 t; mov.u32 t, 1; { .reg .u32 t; mov.u32 t, 2; } mov.u32 %0, t; }\" : \"=r\"(v[i++]));\n"
+                           "  asm(\"{ .reg .pred q; setp.eq.b32 q, %0, 2; @q mov.u32 %0, -2147483648; /**/ }\" : \"+r\"(w.b));\n"
+                           "  asm(\"mov.u32 %0, 0xffffffff;\" : \"+r\"(out[4 + i]));\n"
+                           "  out[0] = v[0]; out[1] = v[1]; out[2] = w.b; out[3] = i;\n"
+                           "}\n", "--block 1 --arg out=unsigned[8]");
+    static const uint32_t expected[] = {1, 5, 0x80000000u, 1, 0, 0xffffffffu, 0, 0};
+    size_t size;
+    const uint32_t *out = buffer_of(ran, "out", &size);
+
+    (void)state;
+    assert_int_equal(size, sizeof expected);
+    assert_memory_equal(out, expected, size);
+    ran_free(ran);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_product), cmocka_unit_test(test_matrices), cmocka_unit_test(test_copies),    cmocka_unit_test(test_zeros),
         cmocka_unit_test(test_pipeline), cmocka_unit_test(test_transfers), cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_waits),    cmocka_unit_test(test_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
