@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DYNAMIC_ALIGN 16
 #define MOST_EXECUTIONS (UINT64_C(1) << 56)
 
 static int is_copy(const struct wm_access *access)
@@ -83,14 +84,14 @@ int shared_is_perfect(const struct shared_cost *cost)
     return cost->excess == 0 && cost->tags == 0;
 }
 
-static uint32_t passes_of(const struct touch *touch, const struct wm_counts *counts)
+static uint32_t passes_of(int is_past_l1, const struct wm_counts *counts)
 {
-    return touch->is_past_l1 ? counts->tag_wavefronts : counts->shared_wavefronts;
+    return is_past_l1 ? counts->tag_wavefronts : counts->shared_wavefronts;
 }
 
 static void add_excess(const struct touch *touch, const struct wm_counts *counts, struct shared_cost *cost)
 {
-    const uint32_t passes = passes_of(touch, counts);
+    const uint32_t passes = passes_of(touch->is_past_l1, counts);
     const uint64_t excess = passes > touch->floor ? (passes - touch->floor) * touch->access->count : 0;
 
     if (touch->is_past_l1)
@@ -99,13 +100,107 @@ static void add_excess(const struct touch *touch, const struct wm_counts *counts
         cost->excess += excess;
 }
 
-void shared_place(const struct shared_search *search, const struct bank_layout *layout, const struct wm_access *access,
+static uint64_t align_up(uint64_t value, uint64_t align)
+{
+    return (value + align - 1) / align * align;
+}
+
+/* Dynamic arrays are aligned for every type; sim/kernel/README.md. */
+static unsigned declared_align(const struct wm_array *array)
+{
+    return array->is_dynamic && array->align_bytes < DYNAMIC_ALIGN ? DYNAMIC_ALIGN : array->align_bytes;
+}
+
+/* Where the variables behind the array lie when it is as large as a layout makes it: one after the other, each aligned
+ * as its declaration says, and as its accesses need. choice: notes where these differ; SHARED_CHOICES: does not. */
+static void find_shifts(struct shared_search *search, const struct bank_layout *layout, enum shared_choice choice)
+{
+    const struct wm_array *array = search->array;
+    uint64_t end = array->address - search->base + layout->size_bytes;
+
+    search->shifted_for = layout->size_bytes;
+    for (size_t i = 0; i < search->advice->n_behind; i++) {
+        struct shared_behind *behind = &search->advice->behind[i];
+        const uint64_t now = behind->array->address;
+        const uint64_t address = align_up(end, behind->align_bytes);
+
+        if (choice != SHARED_CHOICES)
+            behind->is_aligned[choice] = address != align_up(end, declared_align(behind->array));
+        /* a smaller array is none that is looked at; variables at one address stay together */
+        behind->shift = address > now ? address - now : 0;
+        end = now + behind->shift + behind->size_bytes;
+    }
+}
+
+/* The variable behind the array that an address lies in, or NULL. */
+static struct shared_behind *find_behind(const struct shared_search *search, uint64_t address)
+{
+    for (size_t i = search->advice->n_behind; i-- > 0;) {
+        struct shared_behind *behind = &search->advice->behind[i];
+
+        if (address >= behind->array->address + search->base)
+            return address - behind->array->address - search->base < behind->size_bytes ? behind : NULL;
+    }
+    return NULL;
+}
+
+static void push_lanes(struct shared_search *search, const struct bank_layout *layout, const struct wm_access *access,
+                       struct wm_access *out)
+{
+    if (layout->size_bytes != search->shifted_for)
+        find_shifts(search, layout, SHARED_CHOICES);
+    for (uint32_t rest = shared_lanes_of(access); rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const struct shared_behind *behind;
+        uint64_t address;
+
+        if (!shared_address_of(access, lane, &address))
+            continue;
+        behind = find_behind(search, address);
+        if (behind && is_copy(access))
+            out->shared_address[lane] = (uint32_t)(address + behind->shift);
+        else if (behind)
+            out->address[lane] = address + behind->shift;
+    }
+}
+
+void shared_place(struct shared_search *search, const struct bank_layout *layout, const struct wm_access *access,
                   struct wm_access *out)
 {
     if (search->is_loads_only && access->opcode.operation != WM_LD)
         *out = *access;
     else
         shared_rewrite(search->array, layout, access, out);
+    if (search->advice->n_behind && layout->size_bytes != search->array->size_bytes)
+        push_lanes(search, layout, access, out);
+}
+
+/* Whether the variables behind the array stand where accesses to them alone may go, in no more wavefronts than now.
+ * Adds their tag wavefronts. */
+static int others_agree(struct shared_search *search, const struct bank_layout *layout, struct shared_cost *cost)
+{
+    if (layout->size_bytes == search->array->size_bytes)
+        return 1;
+    for (size_t i = 0; i < search->n_others; i++) {
+        const struct other *other = &search->others[i];
+        struct wm_access moved;
+        struct wm_counts counts;
+        uint32_t passes;
+
+        if (!search->work) {
+            search->advice->is_stopped = 1;
+            return 0;
+        }
+        search->work--;
+        shared_place(search, layout, other->access, &moved);
+        if (wm_model(search->arch, &moved, &counts) != WM_OK)
+            return 0;
+        passes = passes_of(other->is_past_l1, &counts);
+        if (passes > other->now && !other->is_past_l1)
+            return 0;
+        cost->tags += passes > other->now ? (passes - other->now) * other->access->count : 0;
+    }
+    return 1;
 }
 
 int shared_evaluate(struct shared_search *search, const struct bank_layout *layout, const struct shared_cost *limit,
@@ -148,8 +243,12 @@ void shared_consider(struct shared_search *search, const struct bank_layout *lay
         return;
     if (search->is_tag_blind && cost.excess == result->cost.excess)
         return;
+    if (!others_agree(search, layout, &cost) || !shared_is_less(&cost, &result->cost))
+        return;
     result->is_found = 1;
-    result->is_perfect = shared_is_perfect(&cost);
+    /* where lanes go that touch what is not declared is not known */
+    result->is_perfect =
+        shared_is_perfect(&cost) && !(search->is_outside && layout->size_bytes != search->array->size_bytes);
     result->cost = cost;
     result->layout = *layout;
 }
@@ -196,7 +295,7 @@ static enum wm_status find_floor(const wm_arch *arch, struct touch *touch, struc
     if (status)
         return status;
     touch->is_past_l1 = is_copy_past_l1(access);
-    touch->now = passes_of(touch, &counts);
+    touch->now = passes_of(touch->is_past_l1, &counts);
     touch->floor = touch->is_past_l1 ? 0 : counts.shared_wavefronts_ideal;
     if (is_copy(access) && !access->zero_fill && access->mask)
         status = touch->is_past_l1 ? source_tags(arch, access, &source) : source_passes(arch, access, &source);
@@ -338,6 +437,126 @@ static enum wm_status gather(struct shared_search *search, const struct access_k
     return WM_OK;
 }
 
+/* ------------------------------------------------------------------------------------------------ behind the array */
+
+static int compare_behind(const void *a, const void *b)
+{
+    const struct shared_behind *x = a, *y = b;
+
+    return (x->array->address > y->array->address) - (x->array->address < y->array->address);
+}
+
+/* The variables behind the array, each up to where the next begins. */
+static enum wm_status list_behind(struct shared_search *search, const struct shared_options *options)
+{
+    struct shared_advice *advice = search->advice;
+    struct shared_behind *list = calloc(options->n_variables + 1, sizeof *list);
+    size_t n = 0;
+
+    if (!list)
+        return WM_E_MEMORY;
+    advice->behind = list;
+    for (size_t i = 0; i < options->n_variables; i++) {
+        const struct wm_array *variable = options->variables[i];
+
+        if (variable->space != WM_SHARED || variable->address + search->base <= search->array->address)
+            continue;
+        list[n].array = variable;
+        list[n].size_bytes = variable->size_bytes;
+        list[n++].align_bytes = declared_align(variable);
+    }
+    qsort(list, n, sizeof *list, compare_behind);
+    /* several dynamic arrays begin at one address, and how long they are may not be known */
+    while (n > 1 && list[n - 1].array->address == list[n - 2].array->address)
+        n--;
+    if (n && list[n - 1].array->is_dynamic)
+        list[n - 1].size_bytes = UINT64_MAX / 2;
+    advice->n_behind = n;
+    return WM_OK;
+}
+
+/* What an access needs of the variables behind the array. Returns whether it touches one. */
+static int note_behind(struct shared_search *search, const struct wm_access *access, int is_touch)
+{
+    const struct wm_array *array = search->array;
+    const unsigned width = access->opcode.width_bytes;
+    int touches = 0;
+
+    for (uint32_t rest = shared_lanes_of(access); rest; rest &= rest - 1) {
+        struct shared_behind *behind;
+        uint64_t address;
+
+        if (!shared_address_of(access, (unsigned)__builtin_ctz(rest), &address) || address < array->address ||
+            address - array->address < array->size_bytes)
+            continue;
+        behind = find_behind(search, address);
+        search->is_outside |= is_touch && !behind;
+        touches |= behind != NULL;
+        if (behind && width > behind->align_bytes && behind->array->address % width == 0)
+            behind->align_bytes = width;
+    }
+    return touches;
+}
+
+static enum wm_status add_other(struct shared_search *search, const struct wm_access *access, size_t *size)
+{
+    struct other *other;
+    struct wm_counts counts;
+    enum wm_status status = wm_model(search->arch, access, &counts);
+
+    if (status)
+        return status;
+    if (search->n_others == *size) {
+        const size_t wanted = *size ? *size * 2 : 64;
+        struct other *more = realloc(search->others, wanted * sizeof *more);
+
+        if (!more)
+            return WM_E_MEMORY;
+        search->others = more;
+        *size = wanted;
+    }
+    other = &search->others[search->n_others++];
+    other->access = access;
+    other->is_past_l1 = is_copy_past_l1(access);
+    other->now = passes_of(other->is_past_l1, &counts);
+    return WM_OK;
+}
+
+static enum wm_status gather_behind(struct shared_search *search, const struct access_kernel *kernel,
+                                    const struct shared_options *options)
+{
+    enum wm_status status = list_behind(search, options);
+    size_t size = 0;
+
+    for (size_t s = 0; s < kernel->n_sites; s++) {
+        const struct access_site *site = kernel->sites[s];
+
+        for (size_t i = 0; i < site->n && !status; i++) {
+            const int is_touch = touches_array(search->array, &site->accesses[i]);
+
+            if (note_behind(search, &site->accesses[i], is_touch) && !is_touch)
+                status = add_other(search, &site->accesses[i], &size);
+        }
+    }
+    return status;
+}
+
+void shared_declarations(const struct shared_advice *advice, enum shared_choice choice, const char *separator,
+                         struct buffer *out)
+{
+    layout_declaration(advice->array, &advice->results[choice].layout, advice->align_bytes, out);
+    for (size_t i = 0; i < advice->n_behind; i++) {
+        const struct shared_behind *behind = &advice->behind[i];
+        struct bank_layout as_is;
+
+        if (!behind->is_aligned[choice])
+            continue;
+        layout_as_is(behind->array, &as_is);
+        buffer_puts(out, separator);
+        layout_declaration(behind->array, &as_is, behind->align_bytes, out);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
 static void read_key(const struct wm_arch_key *key, struct shared_search *search)
@@ -388,7 +607,7 @@ static enum wm_status sum_lines(struct shared_search *search, enum shared_choice
         status = wm_model(search->arch, &rewritten, &counts);
         if (status)
             return status;
-        advice->lines[touch->line].after[choice] += passes_of(touch, &counts) * touch->access->count;
+        advice->lines[touch->line].after[choice] += passes_of(touch->is_past_l1, &counts) * touch->access->count;
     }
     return WM_OK;
 }
@@ -407,13 +626,15 @@ static enum wm_status look_for(struct shared_search *search, enum shared_choice 
     status = find(search, result);
     if (!status && result->is_found)
         status = sum_lines(search, choice);
+    if (!status && result->is_found && result->layout.size_bytes != search->array->size_bytes)
+        find_shifts(search, &result->layout, choice);
     return status;
 }
 
 enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kernel *kernel, const struct wm_array *array,
                                   const struct shared_options *options, struct shared_advice *out)
 {
-    struct shared_search search = {.arch = arch, .array = array, .advice = out};
+    struct shared_search search = {.arch = arch, .array = array, .base = options->base, .advice = out};
     enum wm_status status;
 
     memset(out, 0, sizeof *out);
@@ -422,8 +643,12 @@ enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kerne
         return WM_OK;
     read_profile(&search);
     status = gather(&search, kernel);
-    out->align_bytes = search.widest;
+    /* accesses that are aligned, though not in the array, count on where it lies */
+    out->align_bytes = search.is_misplaced ? array->align_bytes : search.widest;
     if (status || shared_is_perfect(&out->now))
+        goto done;
+    status = gather_behind(&search, kernel, options);
+    if (status)
         goto done;
     status = look_for(&search, SHARED_PAD, shared_find_pad);
     if (!status)
@@ -434,13 +659,17 @@ enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kerne
         status = shared_find_reason(&search);
 done:
     free(search.touches);
+    free(search.others);
     return status;
 }
 
 void shared_advice_free(struct shared_advice *advice)
 {
     free(advice->lines);
+    free(advice->behind);
     free(advice->reason);
     advice->lines = NULL;
+    advice->behind = NULL;
+    advice->n_behind = 0;
     advice->reason = NULL;
 }

@@ -45,6 +45,15 @@ struct shared_result {
     struct bank_layout layout; /* SHARED_THREADS: which element is taken in place of which */
 };
 
+/* A variable behind the array in shared memory, which moves when the array grows. */
+struct shared_behind {
+    const struct wm_array *array;
+    uint64_t size_bytes;  /* up to the next one */
+    unsigned align_bytes; /* that its accesses need, and that it has */
+    uint64_t shift;       /* of the layout that is being looked at */
+    int is_aligned[SHARED_CHOICES]; /* its declaration has to ask for align_bytes then */
+};
+
 struct shared_advice {
     const struct wm_array *array;
     struct shared_line *lines;
@@ -53,6 +62,8 @@ struct shared_advice {
     uint64_t executed;
     struct shared_cost now;
     unsigned align_bytes; /* what accesses need */
+    struct shared_behind *behind; /* in the order of their addresses */
+    size_t n_behind;
     struct shared_result results[SHARED_CHOICES];
     int is_stopped; /* the limit on work was met */
     char *reason;   /* why no placement whatever is perfect, or NULL: not known */
@@ -60,6 +71,11 @@ struct shared_advice {
 
 struct shared_options {
     int allow_thread_map;
+    /* All variables in shared memory, or none are known but the array; and how much further than it says each of them
+     * lies. */
+    const struct wm_array *const *variables;
+    size_t n_variables;
+    uint64_t base;
 };
 
 /* Looks at the accesses of a kernel that touch an array. WM_E_MEMORY; WM_E_RANGE: more than 2^56 executions; or a
@@ -67,6 +83,10 @@ struct shared_options {
 enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kernel *kernel, const struct wm_array *array,
                                   const struct shared_options *options, struct shared_advice *out);
 void shared_advice_free(struct shared_advice *advice);
+
+/* What is to be declared for a layout: the array, and variables behind it that would lose their alignment. */
+void shared_declarations(const struct shared_advice *advice, enum shared_choice choice, const char *separator,
+                         struct buffer *out);
 
 /* As text for people; and as JSON, an object for each line and kind. *is_first: no object stands before; becomes 0. */
 void shared_advice_table(const struct shared_advice *advice, struct buffer *out);

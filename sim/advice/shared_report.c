@@ -263,7 +263,7 @@ static void add_paste(const struct shared_advice *advice, enum shared_choice cho
 
     if (choice != SHARED_THREADS) {
         buffer_spaces(out, INDENT + 4);
-        layout_declaration(array, layout, advice->align_bytes, out);
+        shared_declarations(advice, choice, "\n        ", out);
         buffer_putc(out, '\n');
     }
     buffer_spaces(out, INDENT + 4);
@@ -392,7 +392,8 @@ static void add_title(const struct shared_advice *advice, struct buffer *out)
     say_extents(array, &text);
     buffer_puts(&text, ", ");
     table_count(array->size_bytes, 0, &text);
-    buffer_printf(&text, " bytes of shared memory at %llu: ", (unsigned long long)array->address);
+    buffer_printf(&text, " byte%s of shared memory at %llu: ", plural(array->size_bytes),
+                  (unsigned long long)array->address);
     if (!advice->executed)
         buffer_puts(&text, "no access touches it");
     else if (!advice->now.excess && !advice->now.tags)
@@ -462,7 +463,7 @@ static void put_result(const struct shared_advice *advice, enum shared_choice ch
     json_line_number(line, "perfect", (uint64_t)result->is_perfect);
     json_line_number(line, "proven", (uint64_t)(result->is_perfect || result->is_proven));
     if (choice != SHARED_THREADS)
-        layout_declaration(advice->array, &result->layout, advice->align_bytes, text);
+        shared_declarations(advice, choice, " ", text);
     put_text(line, "declaration", text);
     layout_index(advice->array, &result->layout, text);
     put_text(line, "index", text);

@@ -18,11 +18,23 @@ struct touch {
     int is_past_l1;
 };
 
+/* A distinct access that touches variables behind the array alone. */
+struct other {
+    const struct wm_access *access;
+    uint32_t now;
+    int is_past_l1;
+};
+
 struct shared_search {
     const wm_arch *arch;
     const struct wm_array *array;
     struct touch *touches;
     size_t n;
+    struct other *others;
+    size_t n_others;
+    uint64_t base;
+    uint64_t shifted_for; /* size of the layout that the variables behind have their shift for */
+    int is_outside;       /* a lane that touches no variable that is known, behind the array, beside one that touches it */
     uint64_t work; /* left */
     int is_tag_blind; /* of layouts with the same shared wavefronts the first is taken, whatever their tag wavefronts */
     int is_loads_only; /* a layout says which elements loads take; other accesses stay as they are */
@@ -48,8 +60,8 @@ int shared_evaluate(struct shared_search *search, const struct bank_layout *layo
 /* Takes a layout if it is better than what the result holds. */
 void shared_consider(struct shared_search *search, const struct bank_layout *layout, struct shared_result *result);
 
-/* An access under a layout, as the search has it just now. */
-void shared_place(const struct shared_search *search, const struct bank_layout *layout, const struct wm_access *access,
+/* An access under a layout, as the search has it just now; lanes behind the array go where it pushes them. */
+void shared_place(struct shared_search *search, const struct bank_layout *layout, const struct wm_access *access,
                   struct wm_access *out);
 
 int shared_is_perfect(const struct shared_cost *cost);

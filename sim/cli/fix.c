@@ -82,6 +82,8 @@ struct run {
     size_t n_arrays;
     const struct wm_array **all; /* of the kernel, in any memory */
     size_t n_all;
+    const struct wm_array **variables; /* in shared memory, what is declared too */
+    size_t n_variables;
     struct path_layout *layouts; /* of arrays that a kernel touches: as many as arrays, and a guessed one */
     size_t n_layouts;
     int has_warned; /* of a trace without declarations */
@@ -408,7 +410,8 @@ static int list_arrays(struct run *run)
     run->arrays = calloc(n + 1, sizeof *run->arrays);
     run->all = calloc(n + 1, sizeof *run->all);
     run->layouts = calloc(n + 1, sizeof *run->layouts);
-    if (!run->arrays || !run->all || !run->layouts) {
+    run->variables = calloc(n + 1, sizeof *run->variables);
+    if (!run->arrays || !run->all || !run->layouts || !run->variables) {
         complain("out of memory");
         return 0;
     }
@@ -419,6 +422,7 @@ static int list_arrays(struct run *run)
             run->all[run->n_all++] = array;
         if (array->space != WM_SHARED)
             continue;
+        run->variables[run->n_variables++] = array;
         for (size_t k = 0; k < run->n_arrays; k++)
             is_taken |= run->arrays[k].address == array->address + run->options->base;
         if (is_taken)
@@ -487,11 +491,15 @@ static int say_status(enum wm_status status)
 static int write_array(struct answer *answer, struct wm_array *array)
 {
     struct run *run = answer->run;
+    struct shared_options options = run->options->shared;
     struct shared_advice advice;
     enum wm_status status;
 
     find_extent(answer->kernel, array);
-    status = shared_advice_find(run->arch, answer->kernel, array, &run->options->shared, &advice);
+    options.variables = run->variables;
+    options.n_variables = run->n_variables;
+    options.base = run->options->base;
+    status = shared_advice_find(run->arch, answer->kernel, array, &options, &advice);
     if (!status && is_table(run)) {
         buffer_putc(&run->buffer, '\n');
         shared_advice_table(&advice, &run->buffer);
@@ -714,6 +722,7 @@ done:
     accesses_free(run.accesses);
     free(run.arrays);
     free(run.all);
+    free(run.variables);
     free(run.layouts);
     wm_reader_close(run.reader);
     wm_reader_close(run.declared);

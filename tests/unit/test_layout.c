@@ -735,6 +735,140 @@ static void test_all_maps(void **state)
     assert_true(imperfect > 5);
 }
 
+/* ------------------------------------------------------------------------------------------- arrays behind the array */
+
+struct neighbour_case {
+    const char *array;
+    const char *behind; /* what is declared behind it, and what that has to become */
+    const char *pasted;
+    const char *accesses[3]; /* a store begins with '=' */
+};
+
+static const struct neighbour_case neighbours[] = {
+    /* lanes of both: t[17][33] moves u by 17 words onto banks of t */
+    {"__shared__ float t[17][32]", "__shared__ float u[64]", NULL,
+     {"*(threadIdx.x < 4 ? &t[threadIdx.x][0] : &u[threadIdx.x])", NULL, NULL}},
+    {"__shared__ float t[17][32]", "__shared__ float u[16][32]", NULL,
+     {"*(threadIdx.x < 16 ? &t[threadIdx.x][0] : &u[threadIdx.x - 16][0])", NULL, NULL}},
+    /* u is moved to a multiple of 4, and 16 bytes are stored there */
+    {"__shared__ float t[17][32]", "__shared__ float u[128]", "__shared__ __align__(16) float u[128];",
+     {"t[threadIdx.x % 17][0]", "=((float4 *)u)[threadIdx.x]", NULL}},
+    /* halves behind an odd number of halves: their pairs lie in two words */
+    {"__shared__ half t[33][64]", "__shared__ half u[64]", NULL,
+     {"t[threadIdx.x][0]", "u[2 * threadIdx.x]", "u[threadIdx.x]"}},
+    /* nothing that is aligned better by its declaration moves more than it has to */
+    {"__shared__ float t[17][32]", "__shared__ double u[64]", NULL,
+     {"*(threadIdx.x < 4 ? &t[threadIdx.x][0] : (float *)&u[threadIdx.x])", NULL, NULL}},
+};
+
+/* All wavefronts, by the naive model, of what is written with declarations of CUDA C. */
+static uint64_t run_neighbours(const struct neighbour_case *of, const char *const *declarations, size_t n,
+                               struct array_and_accesses *keep)
+{
+    const struct wm_expressions none = {.declarations = declarations, .n_declarations = n};
+    struct wm_expression expressions[3];
+    struct wm_expressions input = none;
+    const struct wm_reader_options options = {.launch = &(const struct wm_launch){.block = {32, 1, 1}}};
+    struct wm_access access;
+    struct wm_diag diag;
+    wm_reader *reader = NULL;
+    uint64_t sum = 0;
+    enum wm_status status;
+
+    while (input.n_expressions < 3 && of->accesses[input.n_expressions]) {
+        const char *text = of->accesses[input.n_expressions];
+
+        expressions[input.n_expressions++] = (struct wm_expression){text + (*text == '='), *text == '='};
+    }
+    input.expressions = expressions;
+    assert_int_equal(wm_reader_open_expressions(&input, &options, &reader, &diag), WM_OK);
+    while ((status = wm_reader_next(reader, &access, &diag)) == WM_OK) {
+        struct wm_counts counts;
+
+        naive_counts(&naive_sm_90, &access, &counts);
+        sum += counts.shared_wavefronts * access.count;
+        if (keep)
+            assert_int_equal(accesses_add(keep->accesses, &access), WM_OK);
+    }
+    if (status != WM_END)
+        print_message("%s\n", diag.text);
+    assert_int_equal(status, WM_END); /* a misaligned access is an error */
+    if (keep)
+        assert_int_equal(wm_reader_open_expressions(&none, NULL, &keep->reader, &diag), WM_OK);
+    wm_reader_close(reader);
+    return sum;
+}
+
+static void check_neighbours(const struct neighbour_case *of)
+{
+    const char *before[] = {of->array, of->behind};
+    struct array_and_accesses keep;
+    const struct wm_array *variables[2];
+    struct shared_options options = {.variables = variables, .n_variables = 2};
+    struct shared_advice advice;
+    uint64_t now;
+
+    memset(&keep, 0, sizeof keep);
+    assert_int_equal(wm_arch_open("sm_90", &keep.arch, NULL), WM_OK);
+    assert_int_equal(accesses_new(1, &keep.accesses), WM_OK);
+    now = run_neighbours(of, before, 2, &keep);
+    for (size_t i = 0; i < 2; i++)
+        variables[i] = wm_reader_array_at(keep.reader, i);
+    assert_int_equal(
+        shared_advice_find(keep.arch, keep.accesses->kernels[0], variables[0], &options, &advice), WM_OK);
+    assert_true(advice.results[SHARED_PAD].is_found);
+    for (int c = 0; c < SHARED_THREADS; c++) {
+        const struct shared_result *result = &advice.results[c];
+        struct buffer text = {0};
+        const char *after[2] = {NULL, of->behind};
+        char *second;
+        uint64_t saved = 0;
+
+        if (!result->is_found || result->layout.kind != LAYOUT_PAD)
+            continue;
+        for (size_t i = 0; i < advice.n_lines; i++)
+            saved += advice.lines[i].now - advice.lines[i].after[c];
+        shared_declarations(&advice, (enum shared_choice)c, "\n", &text);
+        second = strchr(buffer_text(&text), '\n');
+        assert_int_equal(second != NULL, of->pasted != NULL);
+        if (second) {
+            *second = '\0';
+            after[1] = second + 1;
+            assert_string_equal(after[1], of->pasted);
+        }
+        after[0] = buffer_text(&text);
+        assert_int_equal(run_neighbours(of, after, 2, NULL), now - saved);
+        assert_int_equal(saved, advice.now.excess - result->cost.excess);
+        buffer_free(&text);
+    }
+    shared_advice_free(&advice);
+    close_array(&keep);
+}
+
+static void test_neighbours(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ROWS(neighbours); i++)
+        check_neighbours(&neighbours[i]);
+}
+
+/* What lies behind the array is not known: neither is whether such a padding is perfect. */
+static void test_not_declared(void **state)
+{
+    static const struct given given = {"ld.shared.b32", ALL, 0, 32, 128, 0, 1, 0};
+    const struct shared_options options = {0};
+    struct array_and_accesses of;
+    struct shared_advice advice;
+
+    (void)state;
+    open_array("__shared__ float t[17][32]", &of);
+    add_given(&given, 1, &of); /* the rows from 17 on */
+    assert_int_equal(shared_advice_find(of.arch, of.accesses->kernels[0], of.array, &options, &advice), WM_OK);
+    assert_false(advice.results[SHARED_PAD].is_perfect);
+    shared_advice_free(&advice);
+    close_array(&of);
+}
+
 /* ----------------------------------------------------------------------------------------- another map of threads */
 
 /* How often each byte is loaded, by the loads as a layout moves them or as they are. */
@@ -879,6 +1013,8 @@ int main(void)
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_all_maps),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_not_declared),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_merging),
         cmocka_unit_test(test_limit),
