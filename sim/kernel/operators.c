@@ -850,6 +850,8 @@ static struct expr *printed(struct compile *c, struct place place)
     const int no_greater = c->no_greater;
     struct expr *all;
 
+    if (c->is_strict)
+        wmi_c_refuse(c, place, "printf in an expression");
     c->no_greater = 0;
     wmi_c_expect(c, '(', "before arguments");
     do {

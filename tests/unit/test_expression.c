@@ -148,7 +148,7 @@ static void test_accesses(void **state)
          .expected = KERNEL("32,1,1", " smem=16") "ld.shared.b16 ffffffff 0x186b0+2 line=expression:1\n"},
         {.decls = {"extern __shared__ half smem[]"}, .loads = {"smem[threadIdx.x]"}, .smem = 60, .block = {32, 1, 1},
          .expected = "expression:1:5: Invalid __shared__ read of size 2 bytes by thread (30,0,0) in block (0,0,0): address "
-                     "0x7e800000003c is out of bounds: 0 bytes after the end of the block's shared memory, which has 60 bytes"},
+                     "0x7e800000003c is out of bounds: 0 bytes after the end of the block's shared memory, which has 60 bytes; smem is dynamic shared memory and has 60 bytes: --smem BYTES"},
         /* what is declared may be everything that stands at file scope */
         {.decls = {"#define SWIZZLE(row, column) ((column) ^ ((row) & 7))", "const int W = 16, H = W / 2; typedef float real",
                    "struct tiles { real a[H][W]; half b[3]; }", "__shared__ tiles t;",
@@ -234,7 +234,7 @@ static void test_mistakes(void **state)
         {TILE, .loads = {"tile[32][threadIdx.x]"},
          .expected = "expression:1:9: Invalid __shared__ read of size 4 bytes by thread (0,0,0) in block (0,0,0): address "
                      "0x7e8000001080 is out of bounds: 0 bytes after the end of the block's shared memory, which has 4224 bytes"},
-        {TILE, .loads = {"printf(tile[0][0])"}, .expected = "expression:1:1: printf in a kernel is not supported"},
+        {TILE, .loads = {"printf(tile[0][0])"}, .expected = "expression:1:1: printf in an expression is not supported"},
         {TILE, .loads = {"ldmatrix_x3(tile)"}, .expected = "expression:1:1: the function ldmatrix_x3 is not supported"},
         {TILE, .loads = {"ldmatrix_x4(3)"}, .expected = "expression:1:13: ldmatrix_x4 needs a pointer, not int"},
         {TILE, .loads = {"ldmatrix_x4(tile[threadIdx.x])"}, .block = {24, 1, 1},
