@@ -26,6 +26,25 @@ static int to_number(const char *text, uint64_t *out)
     return 1;
 }
 
+static void key_of(size_t operation, int counter, char key[96])
+{
+    snprintf(key, 96, "beside.%s.%s", operations[operation], wm_counter_name((enum wm_counter)counter));
+}
+
+int beside_is_key(const char *key)
+{
+    char known[96];
+
+    for (size_t operation = 0; operation < BESIDE_OPERATIONS; operation++) {
+        for (int c = 0; c < WM_COUNTERS; c++) {
+            key_of(operation, c, known);
+            if (strcmp(key, known) == 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
 enum wm_status beside_read(const struct meta *meta, struct beside *out, struct wm_diag *diag)
 {
     memset(out, 0, sizeof *out);
@@ -34,7 +53,7 @@ enum wm_status beside_read(const struct meta *meta, struct beside *out, struct w
             char key[96];
             const char *text;
 
-            snprintf(key, sizeof key, "beside.%s.%s", operations[operation], wm_counter_name((enum wm_counter)c));
+            key_of(operation, c, key);
             text = meta_get(meta, key);
             if (text && !to_number(text, &out->counts[operation][c]))
                 return validate_refuse(diag, WM_E_SYNTAX, meta_path(meta), 0, 0,

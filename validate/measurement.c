@@ -12,6 +12,7 @@
 struct meta_entry {
     char *key;
     char *value;
+    uint64_t line;
 };
 
 struct meta {
@@ -49,6 +50,7 @@ static enum wm_status add_line(struct meta *meta, char *text, uint64_t line, str
         return validate_refuse(diag, WM_E_MEMORY, meta->path, 0, 0, "%s", wm_status_text(WM_E_MEMORY));
     meta->entries = entries;
     entries += meta->count;
+    entries->line = line;
     entries->key = strdup(trim(key));
     entries->value = strdup(trim(equals + 1));
     meta->count++;
@@ -115,6 +117,31 @@ const char *meta_get(const struct meta *meta, const char *key)
     for (size_t i = 0; meta && i < meta->count; i++) {
         if (strcmp(meta->entries[i].key, key) == 0)
             return meta->entries[i].value;
+    }
+    return NULL;
+}
+
+/* Keys that are compared with, or that tell a reader how the measurement was taken. */
+static int is_meta_key(const char *key)
+{
+    static const char *const names[] = {"accesses",      "addresses", "clocks", "compute_capability", "counters", "cuda",
+                                        "cycles",        "date",      "device", "cycles_1_warp",      "driver",   "l1",
+                                        "cycles_l1",     "method",    "trace",  "trace_sha256"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(key, names[i]) == 0)
+            return 1;
+    }
+    return strncmp(key, "trace.", 6) == 0 || strncmp(key, "trace_sha256.", 13) == 0 || beside_is_key(key);
+}
+
+const char *meta_unknown(const struct meta *meta, size_t n, uint64_t *line)
+{
+    for (size_t i = 0; meta && i < meta->count; i++) {
+        if (is_meta_key(meta->entries[i].key) || n--)
+            continue;
+        *line = meta->entries[i].line;
+        return meta->entries[i].key;
     }
     return NULL;
 }

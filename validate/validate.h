@@ -43,6 +43,8 @@ struct meta;
 enum wm_status meta_open(const char *csv_path, struct meta **out, struct wm_diag *diag);
 /* NULL: there is no such key, or no file. */
 const char *meta_get(const struct meta *meta, const char *key);
+/* Key number n, from 0, that means nothing here, and its line; NULL: no more. */
+const char *meta_unknown(const struct meta *meta, size_t n, uint64_t *line);
 const char *meta_path(const struct meta *meta);
 void meta_free(struct meta *meta);
 
@@ -67,6 +69,9 @@ struct beside {
 
 /* From the keys beside.OPERATION.COUNTER of a .meta file; all 0 where there are none. */
 enum wm_status beside_read(const struct meta *meta, struct beside *out, struct wm_diag *diag);
+
+/* Whether a key is one of these. */
+int beside_is_key(const char *key);
 
 /* Takes it off a record. WM_E_RANGE: the record has less. path: the measurement, for messages. */
 enum wm_status beside_subtract(const struct beside *beside, uint64_t index, const struct wm_opcode *opcode,

@@ -752,6 +752,16 @@ done:
 
 /* ------------------------------------------------------------------------------------------------------------- command */
 
+/* A misspelt key would change nothing, and nobody would know. */
+static void warn_keys(const struct run *run)
+{
+    const char *key;
+    uint64_t line;
+
+    for (size_t i = 0; (key = meta_unknown(run->meta, i, &line)) != NULL; i++)
+        warn(meta_path(run->meta), "line %llu: key %s is not known: ignored", (unsigned long long)line, key);
+}
+
 /* Opens all that is needed. Returns an exit status. */
 static int open_all(struct run *run)
 {
@@ -764,6 +774,7 @@ static int open_all(struct run *run)
         opening_failed(run, options->csv);
         return EXIT_BAD;
     }
+    warn_keys(run);
     status = find_arch(run);
     if (status)
         return status;
