@@ -22,7 +22,7 @@ enum wm_status path_layout_of(const wm_arch *arch, const struct access_kernel *k
 
                 if (!shared_lanes_of(&site->accesses[i]))
                     continue;
-                shared_rewrite(advice->array, &result->layout, &site->accesses[i], &moved);
+                shared_rewrite_all(advice, (enum shared_choice)c, &site->accesses[i], &moved);
                 status = cost_add(arch, &site->accesses[i], 1, &before);
                 if (!status)
                     status = cost_add(arch, &moved, 1, &after);

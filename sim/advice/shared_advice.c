@@ -116,7 +116,7 @@ static unsigned declared_align(const struct wm_array *array)
 static void find_shifts(struct shared_search *search, const struct bank_layout *layout, enum shared_choice choice)
 {
     const struct wm_array *array = search->array;
-    uint64_t end = array->address - search->base + layout->size_bytes;
+    uint64_t end = array->address - search->advice->base + layout->size_bytes;
 
     search->shifted_for = layout->size_bytes;
     for (size_t i = 0; i < search->advice->n_behind; i++) {
@@ -124,8 +124,10 @@ static void find_shifts(struct shared_search *search, const struct bank_layout *
         const uint64_t now = behind->array->address;
         const uint64_t address = align_up(end, behind->align_bytes);
 
-        if (choice != SHARED_CHOICES)
+        if (choice != SHARED_CHOICES) {
             behind->is_aligned[choice] = address != align_up(end, declared_align(behind->array));
+            behind->shift_of[choice] = address > now ? address - now : 0;
+        }
         /* a smaller array is none that is looked at; variables at one address stay together */
         behind->shift = address > now ? address - now : 0;
         end = now + behind->shift + behind->size_bytes;
@@ -133,15 +135,33 @@ static void find_shifts(struct shared_search *search, const struct bank_layout *
 }
 
 /* The variable behind the array that an address lies in, or NULL. */
-static struct shared_behind *find_behind(const struct shared_search *search, uint64_t address)
+static struct shared_behind *find_behind(const struct shared_advice *advice, uint64_t address)
 {
-    for (size_t i = search->advice->n_behind; i-- > 0;) {
-        struct shared_behind *behind = &search->advice->behind[i];
+    for (size_t i = advice->n_behind; i-- > 0;) {
+        struct shared_behind *behind = &advice->behind[i];
 
-        if (address >= behind->array->address + search->base)
-            return address - behind->array->address - search->base < behind->size_bytes ? behind : NULL;
+        if (address >= behind->array->address + advice->base)
+            return address - behind->array->address - advice->base < behind->size_bytes ? behind : NULL;
     }
     return NULL;
+}
+
+void shared_rewrite_all(const struct shared_advice *advice, enum shared_choice choice, const struct wm_access *access,
+                        struct wm_access *out)
+{
+    shared_rewrite(advice->array, &advice->results[choice].layout, access, out);
+    for (uint32_t rest = shared_lanes_of(access); rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const struct shared_behind *behind = NULL;
+        uint64_t address;
+
+        if (shared_address_of(access, lane, &address))
+            behind = find_behind(advice, address);
+        if (behind && is_copy(access))
+            out->shared_address[lane] = (uint32_t)(address + behind->shift_of[choice]);
+        else if (behind)
+            out->address[lane] = address + behind->shift_of[choice];
+    }
 }
 
 static void push_lanes(struct shared_search *search, const struct bank_layout *layout, const struct wm_access *access,
@@ -156,7 +176,7 @@ static void push_lanes(struct shared_search *search, const struct bank_layout *l
 
         if (!shared_address_of(access, lane, &address))
             continue;
-        behind = find_behind(search, address);
+        behind = find_behind(search->advice, address);
         if (behind && is_copy(access))
             out->shared_address[lane] = (uint32_t)(address + behind->shift);
         else if (behind)
@@ -459,7 +479,7 @@ static enum wm_status list_behind(struct shared_search *search, const struct sha
     for (size_t i = 0; i < options->n_variables; i++) {
         const struct wm_array *variable = options->variables[i];
 
-        if (variable->space != WM_SHARED || variable->address + search->base <= search->array->address)
+        if (variable->space != WM_SHARED || variable->address + search->advice->base <= search->array->address)
             continue;
         list[n].array = variable;
         list[n].size_bytes = variable->size_bytes;
@@ -489,7 +509,7 @@ static int note_behind(struct shared_search *search, const struct wm_access *acc
         if (!shared_address_of(access, (unsigned)__builtin_ctz(rest), &address) || address < array->address ||
             address - array->address < array->size_bytes)
             continue;
-        behind = find_behind(search, address);
+        behind = find_behind(search->advice, address);
         search->is_outside |= is_touch && !behind;
         touches |= behind != NULL;
         if (behind && width > behind->align_bytes && behind->array->address % width == 0)
@@ -634,11 +654,12 @@ static enum wm_status look_for(struct shared_search *search, enum shared_choice 
 enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kernel *kernel, const struct wm_array *array,
                                   const struct shared_options *options, struct shared_advice *out)
 {
-    struct shared_search search = {.arch = arch, .array = array, .base = options->base, .advice = out};
+    struct shared_search search = {.arch = arch, .array = array, .advice = out};
     enum wm_status status;
 
     memset(out, 0, sizeof *out);
     out->array = array;
+    out->base = options->base;
     if (array->size_bytes < array->element_bytes || !array->element_bytes || !array->dimensions)
         return WM_OK;
     read_profile(&search);

@@ -51,6 +51,7 @@ struct shared_behind {
     uint64_t size_bytes;  /* up to the next one */
     unsigned align_bytes; /* that its accesses need, and that it has */
     uint64_t shift;       /* of the layout that is being looked at */
+    uint64_t shift_of[SHARED_CHOICES];
     int is_aligned[SHARED_CHOICES]; /* its declaration has to ask for align_bytes then */
 };
 
@@ -64,6 +65,7 @@ struct shared_advice {
     unsigned align_bytes; /* what accesses need */
     struct shared_behind *behind; /* in the order of their addresses */
     size_t n_behind;
+    uint64_t base; /* see struct shared_options */
     struct shared_result results[SHARED_CHOICES];
     int is_stopped; /* the limit on work was met */
     char *reason;   /* why no placement whatever is perfect, or NULL: not known */
@@ -83,6 +85,10 @@ struct shared_options {
 enum wm_status shared_advice_find(const wm_arch *arch, const struct access_kernel *kernel, const struct wm_array *array,
                                   const struct shared_options *options, struct shared_advice *out);
 void shared_advice_free(struct shared_advice *advice);
+
+/* The same with a layout that was found, and lanes behind the array where it pushes them. */
+void shared_rewrite_all(const struct shared_advice *advice, enum shared_choice choice, const struct wm_access *access,
+                        struct wm_access *out);
 
 /* What is to be declared for a layout: the array, and variables behind it that would lose their alignment. */
 void shared_declarations(const struct shared_advice *advice, enum shared_choice choice, const char *separator,

@@ -32,7 +32,6 @@ struct shared_search {
     size_t n;
     struct other *others;
     size_t n_others;
-    uint64_t base;
     uint64_t shifted_for; /* size of the layout that the variables behind have their shift for */
     int is_outside;       /* a lane that touches no variable that is known, behind the array, beside one that touches it */
     uint64_t work; /* left */
