@@ -512,7 +512,7 @@ static int write_record(struct run *run)
 
         if (device->plan.measures >> c & 1)
             snprintf(counters + length, sizeof counters - length, "%s%s", length ? ", " : "",
-                     wm_counter_metric((enum wm_counter)c));
+                     wm_arch_metric(run->devices.arch, (enum wm_counter)c));
     }
     if (gmtime_r(&now, &day))
         strftime(date, sizeof date, "%Y-%m-%d", &day);
