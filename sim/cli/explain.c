@@ -173,6 +173,7 @@ static int take_access(char **operands, int count, struct options *out)
         buffer_puts(&out->access, operands[i]);
     }
     buffer_putc(&out->access, '\n');
+    buffer_text(&out->access); /* ends it by NUL */
     if (!out->access.failed)
         plain_mask(&out->access);
     if (out->access.failed) {
