@@ -24,11 +24,6 @@ struct widths {
 
 static const char *const column_names[SHARED_CHOICES] = {"padded", "XORed", "other map"};
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 static void say_place(const struct shared_line *line, struct buffer *out)
 {
     struct buffer name = {0};

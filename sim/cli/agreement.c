@@ -6,11 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* Whether two entries say the same about different records. */
 static int is_same_reason(const struct known *a, const struct known *b)
 {

@@ -68,7 +68,7 @@ struct options {
     enum wm_l1 l1;
     enum colour colour;
     const char *output;
-    enum picture_format format;
+    enum drawing_format format;
     struct launch_options launch;
     struct expression_options expression;
     int is_expression;
@@ -269,9 +269,9 @@ static int check_options(struct options *out)
         return usage_error(COMMAND, "--arch and --arch-file exclude each other");
     if (!out->output)
         return -1;
-    if (!picture_format_by_name(out->output, &out->format))
+    if (!drawing_format_by_name(out->output, &out->format))
         return usage_error(COMMAND, "'%s' is no picture: -o takes FILE.svg, FILE.png or FILE.pdf", out->output);
-    if (!picture_is_available()) {
+    if (!drawing_is_available()) {
         complain("this build draws nothing: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run "
                  "configure "
                  "and make again");
@@ -346,14 +346,9 @@ static int parse_options(int argc, char **argv, struct options *out)
         case 'o': out->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case OPTION_HELP: return print_help(help);
         default:
-            if (option >= OPTION_DECL && option < OPTION_EXPRESSION_END) {
-                if (!expression_option(option, optarg, &out->expression))
-                    return EXIT_BAD;
-            } else if (option >= OPTION_GRID && option < OPTION_LAUNCH_END) {
-                is_good = launch_option(COMMAND, option, optarg, &out->launch);
-            } else {
-                return usage_hint(COMMAND);
-            }
+            status = input_option(COMMAND, option, optarg, &out->expression, &out->launch);
+            if (status >= 0)
+                return status;
         }
     }
     if (!is_good)

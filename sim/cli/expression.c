@@ -3,6 +3,7 @@
 
 #include "expression.h"
 
+#include "cli.h"
 #include "message.h"
 
 #include <stdlib.h>
@@ -43,7 +44,8 @@ int expression_operand(const char *text, struct expression_options *out)
     return add_expression(text, 0, out);
 }
 
-int expression_option(int option, const char *text, struct expression_options *out)
+/* 0: out of memory, which has been said. */
+static int expression_option(int option, const char *text, struct expression_options *out)
 {
     static const char *const names[] = {"--decl", "--let", "--load", "--store"};
 
@@ -54,6 +56,16 @@ int expression_option(int option, const char *text, struct expression_options *o
     case OPTION_LET: return add_text(&out->lets, &out->n_lets, text);
     default: return add_expression(text, option == OPTION_STORE, out);
     }
+}
+
+int input_option(const char *command, int option, char *text, struct expression_options *expression,
+                 struct launch_options *launch)
+{
+    if (option >= OPTION_DECL && option < OPTION_EXPRESSION_END)
+        return expression_option(option, text, expression) ? -1 : EXIT_BAD;
+    if (option >= OPTION_GRID && option < OPTION_LAUNCH_END)
+        return launch_option(command, option, text, launch) ? -1 : EXIT_USAGE;
+    return usage_hint(command);
 }
 
 const char *expression_has_no(const struct launch_options *launch)

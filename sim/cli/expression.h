@@ -40,10 +40,11 @@ enum {
     "  What is read out of global memory on the way, such as idx of a[idx[i]], is zero unless --arg gives it contents:\n" \
     "  --arg idx=int[32]:iota\n"
 
-/* Takes an option of those above. 0: out of memory, which has been said. */
-int expression_option(int option, const char *text, struct expression_options *out);
+/* Takes an option of those above, or of a launch. -1: go on; else the exit status, and what is wrong has been said. */
+int input_option(const char *command, int option, char *text, struct expression_options *expression,
+                 struct launch_options *launch);
 
-/* Takes an operand that is an expression: a load, or what it does itself. 0 as above. */
+/* Takes an operand that is an expression: a load, or what it does itself. 0: out of memory, which has been said. */
 int expression_operand(const char *text, struct expression_options *out);
 
 /* Of the options of a launch that were given, one that does nothing for an expression; NULL: there is none. */

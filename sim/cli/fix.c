@@ -198,14 +198,9 @@ static int parse_options(int argc, char **argv, struct options *out)
         case 'o': out->output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case OPTION_HELP: return print_help(help);
         default:
-            if (option >= OPTION_DECL && option < OPTION_EXPRESSION_END) {
-                if (!expression_option(option, optarg, &out->expression))
-                    return EXIT_BAD;
-            } else if (option >= OPTION_GRID && option < OPTION_LAUNCH_END) {
-                is_good = launch_option(COMMAND, option, optarg, &out->launch);
-            } else {
-                return usage_hint(COMMAND);
-            }
+            status = input_option(COMMAND, option, optarg, &out->expression, &out->launch);
+            if (status >= 0)
+                return status;
         }
     }
     if (!is_good)

@@ -213,11 +213,6 @@ static int open_profile(struct run *run)
 
 /* ------------------------------------------------------------------------------------------------------------ results */
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 static double seconds_since(const struct timespec *began)
 {
     struct timespec now;
@@ -392,9 +387,9 @@ static int write_report(struct run *run)
 
 int plot_path_is_good(const char *command, const char *path)
 {
-    enum plot_format format;
+    enum drawing_format format;
 
-    if (plot_format_by_name(path, &format))
+    if (drawing_format_by_name(path, &format))
         return 1;
     usage_error(command, "'%s' is no picture that --plot writes: .svg, .png or .pdf", path);
     return 0;
@@ -402,7 +397,7 @@ int plot_path_is_good(const char *command, const char *path)
 
 int plot_can_be_drawn(void)
 {
-    if (plot_is_available())
+    if (drawing_is_available())
         return 1;
     complain("this build draws no pictures: install cairo (Debian, Ubuntu: apt-get install libcairo2-dev), then run "
              "configure and make again");
@@ -412,14 +407,14 @@ int plot_can_be_drawn(void)
 int save_plot(const struct plot *plot, const char *title, const char *path, struct output **out)
 {
     struct buffer buffer = {0};
-    enum plot_format format;
+    enum drawing_format format;
     int result = -1;
 
     if (!plot->count) {
         complain("%s: there are no cycles to draw", path);
         return -1;
     }
-    if (!plot_format_by_name(path, &format) || output_open(path, out) != 0)
+    if (!drawing_format_by_name(path, &format) || output_open(path, out) != 0)
         return -1;
     buffer = buffer_into(drain_to_output, *out);
     plot_draw(plot, title, "cycles per instruction, 32 warps", format, &buffer);

@@ -94,11 +94,6 @@ int check_traces(const char *command, char *const *files, int count)
     return -1;
 }
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 void warn_notes(const char *file, const struct wm_reader_notes *notes)
 {
     const unsigned long long unknown = notes->opcodes_unknown;

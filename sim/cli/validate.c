@@ -305,11 +305,6 @@ static void write_head(struct run *run)
     buffer_free(&text);
 }
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* --------------------------------------------------------------------------------------------------- single accesses */
 
 /* Whether a column of cycles is compared: one warp's only where it is the time until a result can be used. */

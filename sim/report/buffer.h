@@ -42,4 +42,10 @@ const char *buffer_text(struct buffer *buffer);
 void buffer_clear(struct buffer *buffer);
 void buffer_free(struct buffer *buffer);
 
+/* What a noun ends in behind a number. */
+static inline const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 #endif

@@ -222,8 +222,8 @@ static int drawing(struct html_page *page, const struct wm_tally_row *row, const
     size_t size;
 
     buffer_clear(&page->picture);
-    if (!picture_is_available() ||
-        !picture_draw(page->report->head->arch, &row->worst, &row->worst_counts, PICTURE_SVG, &page->picture))
+    if (!drawing_is_available() ||
+        !picture_draw(page->report->head->arch, &row->worst, &row->worst_counts, DRAWING_SVG, &page->picture))
         return 0;
     buffer_clear(drawn);
     html_smaller_svg(page->picture.data, page->picture.length, drawn);

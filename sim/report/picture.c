@@ -5,21 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-int picture_format_by_name(const char *path, enum picture_format *out)
-{
-    static const char *const endings[] = {[PICTURE_SVG] = ".svg", [PICTURE_PNG] = ".png", [PICTURE_PDF] = ".pdf"};
-    const char *dot = strrchr(path, '.');
-
-    for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++) {
-        if (strcasecmp(dot, endings[i]) == 0) {
-            *out = (enum picture_format)i;
-            return 1;
-        }
-    }
-    return 0;
-}
 
 int picture_open(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
                  struct picture *out)

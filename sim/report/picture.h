@@ -4,17 +4,13 @@
 #define PICTURE_H
 
 #include "buffer.h"
+#include "drawing.h"
 #include "warpmem.h"
-
-enum picture_format { PICTURE_SVG, PICTURE_PNG, PICTURE_PDF };
 
 struct picture_style {
     int has_colour;   /* escape sequences of a terminal; else plain ASCII */
     unsigned columns; /* that a line may have: 80 to 100; others are taken for the nearest of these */
 };
-
-/* By the ending of a file's name: .svg, .png, .pdf. 0: none of them. */
-int picture_format_by_name(const char *path, enum picture_format *out);
 
 /* Which lanes meet in which bank, in the order of phases and passes; which sectors are asked for and how much of each is
  * used; tag banks. counts must be what wm_model() says of the access on arch. Where memory ends, out->failed says so. */
@@ -26,13 +22,10 @@ void picture_text(const wm_arch *arch, const struct wm_access *access, const str
 void picture_words(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
                    struct buffer *out);
 
-/* 0: this build draws nothing: it was made without cairo. */
-int picture_is_available(void);
-
 /* Draws what picture_text() shows. out gets the whole file, binary but for SVG. An SVG's ids repeat from one picture to the
  * next: a page that shows several embeds them as images ("data:image/svg+xml;base64,..."). 0: out of memory, or cairo
  * failed: what out holds is no picture then. */
 int picture_draw(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
-                 enum picture_format format, struct buffer *out);
+                 enum drawing_format format, struct buffer *out);
 
 #endif

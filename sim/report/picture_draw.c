@@ -5,8 +5,6 @@
 
 #ifdef HAVE_CAIRO
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
 #include <cairo.h>
 
 #include <stdio.h>
@@ -18,7 +16,6 @@
 #define RIGHT 190.0 /* behind them */
 #define CELL 25.0
 #define ROW 19.0
-#define PNG_SCALE 2.0
 #define COLUMNS 32U /* cells of a line */
 
 #define TITLE_SIZE 15.0
@@ -606,14 +603,6 @@ static void draw(struct sheet *sheet)
     sheet->y += MARGIN;
 }
 
-static cairo_status_t take_bytes(void *context, const unsigned char *bytes, unsigned length)
-{
-    struct buffer *out = context;
-
-    buffer_add(out, (const char *)bytes, length);
-    return out->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
-}
-
 /* How high the page has to be: drawn once onto nothing. */
 static double height_of(const struct picture *picture, double width)
 {
@@ -627,44 +616,22 @@ static double height_of(const struct picture *picture, double width)
     return sheet.y;
 }
 
-static cairo_surface_t *new_surface(enum picture_format format, double width, double height, struct buffer *out)
-{
-    switch (format) {
-    case PICTURE_SVG: return cairo_svg_surface_create_for_stream(take_bytes, out, width, height);
-    case PICTURE_PDF: return cairo_pdf_surface_create_for_stream(take_bytes, out, width, height);
-    default: return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * width), (int)(PNG_SCALE * height));
-    }
-}
-
-static int draw_page(const struct picture *picture, enum picture_format format, struct buffer *out)
+static int draw_page(const struct picture *picture, enum drawing_format format, struct buffer *out)
 {
     struct sheet sheet = {.picture = picture, .width = LEFT + COLUMNS * CELL + RIGHT};
-    cairo_surface_t *surface = new_surface(format, sheet.width, height_of(picture, sheet.width), out);
+    struct drawing drawing;
     int is_drawn;
 
-    sheet.c = cairo_create(surface);
-    if (format == PICTURE_PNG)
-        cairo_scale(sheet.c, PNG_SCALE, PNG_SCALE);
+    drawing_begin(format, sheet.width, height_of(picture, sheet.width), out, &drawing);
+    sheet.c = drawing.cairo;
     draw(&sheet);
-    is_drawn = cairo_status(sheet.c) == CAIRO_STATUS_SUCCESS && !sheet.text.failed;
-    cairo_destroy(sheet.c);
-    if (format == PICTURE_PNG && cairo_surface_write_to_png_stream(surface, take_bytes, out) != CAIRO_STATUS_SUCCESS)
-        is_drawn = 0;
-    cairo_surface_finish(surface);
-    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
-        is_drawn = 0;
-    cairo_surface_destroy(surface);
+    is_drawn = drawing_finish(&drawing) && !sheet.text.failed;
     buffer_free(&sheet.text);
-    return is_drawn && !out->failed;
-}
-
-int picture_is_available(void)
-{
-    return 1;
+    return is_drawn;
 }
 
 int picture_draw(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
-                 enum picture_format format, struct buffer *out)
+                 enum drawing_format format, struct buffer *out)
 {
     struct picture picture;
     const int is_open = picture_open(arch, access, counts, &picture);
@@ -676,13 +643,8 @@ int picture_draw(const wm_arch *arch, const struct wm_access *access, const stru
 
 #else
 
-int picture_is_available(void)
-{
-    return 0;
-}
-
 int picture_draw(const wm_arch *arch, const struct wm_access *access, const struct wm_counts *counts,
-                 enum picture_format format, struct buffer *out)
+                 enum drawing_format format, struct buffer *out)
 {
     (void)arch;
     (void)access;

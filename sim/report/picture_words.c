@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *plural(unsigned n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* ------------------------------------------------------------------------------------------------------- where from */
 
 /* The keys that the rule of an access rests on. */

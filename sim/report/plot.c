@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* What axes can hold. */
 #define LEAST 1e-6
@@ -19,20 +18,6 @@ struct plot_point {
     enum kind kind;
     double predicted, measured;
 };
-
-int plot_format_by_name(const char *path, enum plot_format *out)
-{
-    static const char *const endings[] = {[PLOT_SVG] = ".svg", [PLOT_PNG] = ".png", [PLOT_PDF] = ".pdf"};
-    const char *dot = strrchr(path, '.');
-
-    for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++) {
-        if (strcasecmp(dot, endings[i]) == 0) {
-            *out = (enum plot_format)i;
-            return 1;
-        }
-    }
-    return 0;
-}
 
 static enum kind kind_of(const struct wm_access *access)
 {
@@ -83,8 +68,6 @@ void plot_free(struct plot *plot)
 
 #ifdef HAVE_CAIRO
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
 #include <cairo.h>
 
 /* Points of a page, 1/72 inch. */
@@ -94,7 +77,6 @@ void plot_free(struct plot *plot)
 #define TOP 52.0
 #define SIDE 540.0 /* of the square that the axes enclose */
 #define RADIUS 3.4 /* of a mark */
-#define PNG_SCALE 2.0
 
 /* Predictions this near lie in the grey band. */
 #define BAND 0.15
@@ -118,11 +100,6 @@ static const struct {
     [COPY] = {"copy", 0.941, 0.894, 0.259, PENTAGON},
     [OTHER] = {"local, constant", 0.400, 0.400, 0.400, RING},
 };
-
-int plot_is_available(void)
-{
-    return 1;
-}
 
 /* What both axes span, in decimal logarithms: powers of ten times 1, 2 or 5. */
 struct scale {
@@ -372,53 +349,21 @@ static int draw_all(cairo_t *c, const struct plot *plot, const char *title, cons
     return 1;
 }
 
-static cairo_status_t take_bytes(void *context, const unsigned char *bytes, unsigned length)
-{
-    struct buffer *out = context;
-
-    buffer_add(out, (const char *)bytes, length);
-    return out->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
-}
-
-void plot_draw(const struct plot *plot, const char *title, const char *what, enum plot_format format,
+void plot_draw(const struct plot *plot, const char *title, const char *what, enum drawing_format format,
                struct buffer *out)
 {
-    cairo_surface_t *surface;
-    cairo_t *c;
+    struct drawing drawing;
     int is_drawn;
 
-    switch (format) {
-    case PLOT_SVG: surface = cairo_svg_surface_create_for_stream(take_bytes, out, WIDTH, HEIGHT); break;
-    case PLOT_PDF: surface = cairo_pdf_surface_create_for_stream(take_bytes, out, WIDTH, HEIGHT); break;
-    default:
-        surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * WIDTH), (int)(PNG_SCALE * HEIGHT));
-        break;
-    }
-    c = cairo_create(surface);
-    if (format == PLOT_PNG)
-        cairo_scale(c, PNG_SCALE, PNG_SCALE);
-    is_drawn = draw_all(c, plot, title, what);
-    if (cairo_status(c) != CAIRO_STATUS_SUCCESS)
-        is_drawn = 0;
-    cairo_destroy(c);
-    if (format == PLOT_PNG && cairo_surface_write_to_png_stream(surface, take_bytes, out) != CAIRO_STATUS_SUCCESS)
-        is_drawn = 0;
-    cairo_surface_finish(surface);
-    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
-        is_drawn = 0;
-    cairo_surface_destroy(surface);
-    if (!is_drawn && !out->failed)
+    drawing_begin(format, WIDTH, HEIGHT, out, &drawing);
+    is_drawn = draw_all(drawing.cairo, plot, title, what);
+    if ((!drawing_finish(&drawing) || !is_drawn) && !out->failed)
         out->failed = BUFFER_NO_MEMORY;
 }
 
 #else
 
-int plot_is_available(void)
-{
-    return 0;
-}
-
-void plot_draw(const struct plot *plot, const char *title, const char *what, enum plot_format format,
+void plot_draw(const struct plot *plot, const char *title, const char *what, enum drawing_format format,
                struct buffer *out)
 {
     (void)plot;

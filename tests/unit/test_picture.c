@@ -141,16 +141,16 @@ static void texts_keep_to_their_columns(void **state)
 static void drawings_are_whole(void **state)
 {
     static const struct {
-        enum picture_format format;
+        enum drawing_format format;
         const char *begin, *end;
-    } formats[] = {{PICTURE_SVG, "<?xml ", "</svg>\n"},
-                   {PICTURE_PNG, "\211PNG\r\n\032\n", "IEND\256B`\202"},
-                   {PICTURE_PDF, "%PDF-", "%%EOF\n"}};
+    } formats[] = {{DRAWING_SVG, "<?xml ", "</svg>\n"},
+                   {DRAWING_PNG, "\211PNG\r\n\032\n", "IEND\256B`\202"},
+                   {DRAWING_PDF, "%PDF-", "%%EOF\n"}};
     struct generator g;
     wm_arch *arch = NULL;
 
     (void)state;
-    if (!picture_is_available())
+    if (!drawing_is_available())
         skip();
     assert_int_equal(wm_arch_open("sm_90", &arch, NULL), WM_OK);
     assert_int_equal(generate_start(&g, seed, 16), WM_OK);
@@ -173,14 +173,14 @@ static void drawings_are_whole(void **state)
 
 static void formats_go_by_the_ending(void **state)
 {
-    enum picture_format format;
+    enum drawing_format format;
 
     (void)state;
-    assert_true(picture_format_by_name("a.b/c.svg", &format) && format == PICTURE_SVG);
-    assert_true(picture_format_by_name("c.PNG", &format) && format == PICTURE_PNG);
-    assert_true(picture_format_by_name(".pdf", &format) && format == PICTURE_PDF);
-    assert_false(picture_format_by_name("svg", &format));
-    assert_false(picture_format_by_name("c.svg.gz", &format));
+    assert_true(drawing_format_by_name("a.b/c.svg", &format) && format == DRAWING_SVG);
+    assert_true(drawing_format_by_name("c.PNG", &format) && format == DRAWING_PNG);
+    assert_true(drawing_format_by_name(".pdf", &format) && format == DRAWING_PDF);
+    assert_false(drawing_format_by_name("svg", &format));
+    assert_false(drawing_format_by_name("c.svg.gz", &format));
 }
 
 int main(void)
