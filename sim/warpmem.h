@@ -210,7 +210,7 @@ struct wm_access {
 
 /* ------------------------------------------------------------------------------------------------------------- model */
 
-/* The counters, in the order of result rows. */
+/* The counters, in the order of result rows, where those from WM_LSU_WRITEBACK on stand behind all other columns. */
 enum wm_counter {
     WM_REQUESTS = 0,
     WM_LINES,
@@ -224,6 +224,7 @@ enum wm_counter {
     WM_WAYS,
     WM_L2_REQUESTS,
     WM_L2_SECTORS,
+    WM_LSU_WRITEBACK,
     WM_COUNTERS /* how many there are */
 };
 
@@ -241,6 +242,7 @@ struct wm_counts {
     uint32_t ways;                    /* most passes that one phase needs; 1: no conflict */
     uint32_t l2_requests;             /* on a miss of every sector: lts__t_requests_srcunit_tex */
     uint32_t l2_sectors;              /* on a miss of every sector: lts__t_sectors_srcunit_tex */
+    uint32_t lsu_writeback;           /* passes by which results go to the registers: l1tex__lsu_writeback_active */
     uint32_t inexact;                 /* bit C (enum wm_counter): of this very access, counter C is known to be no more
                                          than near: what it depends on is not in the trace. See wm_arch_exactness() for
                                          what holds for all accesses of an opcode */

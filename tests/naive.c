@@ -111,6 +111,21 @@ static unsigned distinct_pieces(const struct touches *list, unsigned words_each)
     return n;
 }
 
+/* Phases of size lanes with a touch in the given group: by so many passes the results go to the registers. */
+static unsigned busy_phases(const struct touches *list, unsigned size, unsigned group)
+{
+    unsigned busy = 0;
+
+    for (unsigned first = 0; first < WM_LANES; first += size) {
+        int is_busy = 0;
+        for (unsigned i = 0; i < list->n; i++) {
+            is_busy |= list->of[i].group == group && list->of[i].lane / size == first / size;
+        }
+        busy += (unsigned)is_busy;
+    }
+    return busy;
+}
+
 /* --------------------------------------------------------------------------------------------------- shared memory */
 
 /* The most that any bank has to do for the touches of lanes first .. first+size-1 in the given group. With merging, a
@@ -203,6 +218,9 @@ static void count_shared(const struct naive_rules *rules, const struct wm_access
             is_atomic(a) ? most_at_one_address(a->address, a->mask, first, size) : passes > 0;
     }
     out->bank_conflicts = out->shared_wavefronts - phases;
+    if (a->opcode.operation != WM_ST) {
+        out->lsu_writeback = is_cas(a) ? out->shared_wavefronts : busy_phases(&list, size, 0);
+    }
     if (is_cas(a)) { /* two operands a lane */
         out->shared_wavefronts *= 2;
         out->shared_wavefronts_ideal *= 2;
@@ -219,7 +237,10 @@ static void count_matrices(const struct naive_rules *rules, const struct wm_acce
         unsigned passes = bank_degree(&list, 8 * m, 8, 0, 1);
         for (unsigned row = 8 * m; row < 8 * m + 8; row++) { /* a row is missing: PTX leaves this undefined */
             if ((a->mask >> row & 1) == 0) {
-                out->inexact = 1u << WM_SHARED_WAVEFRONTS | 1u << WM_BANK_CONFLICTS;
+                out->inexact |= 1u << WM_SHARED_WAVEFRONTS | 1u << WM_BANK_CONFLICTS;
+                if (a->opcode.operation == WM_LDMATRIX) {
+                    out->inexact |= 1u << WM_LSU_WRITEBACK;
+                }
             }
         }
         out->shared_wavefronts += passes;
@@ -227,6 +248,9 @@ static void count_matrices(const struct naive_rules *rules, const struct wm_acce
         out->ways = larger(out->ways, passes);
     }
     out->bank_conflicts = out->shared_wavefronts - out->shared_wavefronts_ideal;
+    if (a->opcode.operation == WM_LDMATRIX) {
+        out->lsu_writeback = a->opcode.matrices;
+    }
 }
 
 /* --------------------------------------------------------------------------------------------------- global memory */
@@ -283,6 +307,17 @@ static unsigned data_wavefronts(const struct naive_rules *rules, const struct to
     return sum;
 }
 
+/* Passes by which the result of a load goes to the registers: what is served together, phase by phase. */
+static unsigned result_passes(const struct naive_rules *rules, const struct touches *list, unsigned width)
+{
+    unsigned sum = 0;
+
+    for (unsigned group = 0; group < WM_LANES; group++) {
+        sum += busy_phases(list, rules->phase_lanes[width_index(width)], group);
+    }
+    return sum;
+}
+
 /* Lines, sectors and tag wavefronts add up; on a miss every line is one L2 request and every sector goes to L2. */
 static void add_tag_stage(const struct naive_rules *rules, struct touches *list, struct wm_counts *out)
 {
@@ -330,6 +365,9 @@ static void count_load_or_store(const struct naive_rules *rules, const struct wm
     add_tag_stage(rules, &list, out);
     group_touches(rules, a, a->opcode.width_bytes, &list, out);
     out->lsu_wavefronts = data_wavefronts(rules, &list, a->opcode.width_bytes);
+    if (a->opcode.operation == WM_LD) {
+        out->lsu_writeback = result_passes(rules, &list, a->opcode.width_bytes);
+    }
 }
 
 /* Local memory interleaves the threads of a warp word by word: word w of lane i lies 128*w + 4*i bytes from the start.
@@ -349,6 +387,9 @@ static void count_local(const struct naive_rules *rules, const struct wm_access 
         add_tag_stage(rules, &list, out);
         group_touches(rules, a, width, &list, out);
         out->lsu_wavefronts += data_wavefronts(rules, &list, width);
+        if (a->opcode.operation == WM_LD) {
+            out->lsu_writeback = out->lsu_wavefronts; /* lanes are in banks of their own */
+        }
     }
 }
 
@@ -445,6 +486,7 @@ static void count_atomic(const struct naive_rules *rules, const struct wm_access
         out->lsu_wavefronts += operand_wavefronts(rules, a, lanes);
         if (a->opcode.operation == WM_ATOM) {
             out->lsu_wavefronts += data_wavefronts(rules, &list, a->opcode.width_bytes);
+            out->lsu_writeback += busy_phases(&list, rules->phase_lanes[width_index(a->opcode.width_bytes)], 0);
         }
         waiting &= ~lanes;
     }

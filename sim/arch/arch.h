@@ -48,7 +48,8 @@ enum wmi_effect {
     WMI_LDMATRIX = 1 << 16,
     WMI_STMATRIX = 1 << 17,
     WMI_CLUSTER = 1 << 18,       /* every count of memory of other blocks of a cluster */
-    WMI_TIME = 1 << 19           /* no count: cycles */
+    WMI_TIME = 1 << 19,          /* no count: cycles */
+    WMI_WRITE_BACK = 1 << 20     /* write-back of every instruction that has any */
 };
 
 /* One key. A new key is a field in struct wm_profile, a row in this table, and a line in the profiles. */

@@ -79,6 +79,7 @@ const struct wmi_rule wmi_rules[] = {
 
     POWER("l1.cas_piece_bytes", "bytes", 16, 512, cas_piece_bytes, WMI_ATOMIC),
     NUMBER("lsu.predicated_off_wavefronts", "wavefronts", 0, 8, predicated_off_wavefronts, 0),
+    NUMBER("lsu.write_back_passes", "passes", 0, 8, write_back_passes, WMI_WRITE_BACK),
     FLAG("local.in_l1", local_in_l1, WMI_LOCAL),
     POWER("local.interleave_bytes", "bytes", 1, 16, local_interleave_bytes, WMI_LOCAL),
     POWER("local.block_bytes", "bytes", 1, 1U << 24, local_block_bytes, WMI_LOCAL),

@@ -97,6 +97,7 @@ struct wm_profile {
     uint32_t latency_atomic;          /* latency.atomic: an atomic on global memory */
     uint32_t latency_atomic_line;     /* latency.atomic_line: each further line of that */
     /* instructions and limits */
+    uint32_t write_back_passes;       /* lsu.write_back_passes: by which one phase's results go to the registers */
     uint32_t address_bits;            /* global.address_bits: virtual addresses lie below 2^bits */
     uint32_t max_width_bytes;         /* global.max_width_bytes: widest access of a lane: 16 or 32 */
     uint32_t has_ldmatrix;            /* instruction.ldmatrix: yes or no */

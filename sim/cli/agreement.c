@@ -85,6 +85,7 @@ static const char *const headings[WM_COUNTERS][2] = {
     [WM_WAYS] = {"", "ways"},
     [WM_L2_REQUESTS] = {"l2", "requests"},
     [WM_L2_SECTORS] = {"l2", "sectors"},
+    [WM_LSU_WRITEBACK] = {"write-", "back"},
 };
 
 struct layout {

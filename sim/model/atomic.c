@@ -107,8 +107,10 @@ void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access
         out->sectors += wmi_sectors(&lines);
         returning = wmi_data_passes(&lines);
         out->lsu_wavefronts += request_passes(profile, access, going, &lines, returning);
-        if (access->opcode.operation == WM_ATOM)
+        if (access->opcode.operation == WM_ATOM) {
             out->lsu_wavefronts += returning;
+            out->lsu_writeback += wmi_busy_phases(going, WM_LANES / lines.phases);
+        }
         pending &= ~going;
     }
     if (access->opcode.atomic == WM_ATOMIC_CAS)

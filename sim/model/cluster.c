@@ -39,24 +39,13 @@ uint64_t wmi_cluster_address(const struct wm_profile *profile, uint64_t moved)
     return (moved & ~offset) << (WMI_CLUSTER_BIT - wmi_log2(profile->cluster_tag_bytes)) | (moved & offset);
 }
 
-/* Phases of an atomic with active lanes. */
-static unsigned phases_of(const struct wm_profile *profile, const struct wm_access *access)
-{
-    const unsigned lanes = profile->phase_lanes[wmi_log2(access->opcode.width_bytes)];
-    unsigned phases = 0;
-
-    for (unsigned first = 0; first < WM_LANES; first += lanes)
-        phases += (access->mask & wmi_lane_range(first, lanes)) != 0;
-    return phases;
-}
-
 void wmi_cluster_counts(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
     out->l2_requests = 0;
     out->l2_sectors = 0;
     if (access->opcode.operation != WM_ATOM && access->opcode.operation != WM_RED)
         return;
-    out->shared_wavefronts = phases_of(profile, access);
+    out->shared_wavefronts = wmi_busy_phases(access->mask, profile->phase_lanes[wmi_log2(access->opcode.width_bytes)]);
     if (access->opcode.atomic == WM_ATOMIC_CAS)
         out->shared_wavefronts *= profile->cas_passes;
     out->shared_wavefronts_ideal = out->shared_wavefronts;

@@ -32,9 +32,9 @@
  *     merge_runs(v, starts)         a run goes from one bit of starts to before the next: its first lane gets the OR of
  *                                   the run, its other lanes 0; bit 0 of starts is set
  *     count_phases(v, phases, out)  in each phase by itself: the most lanes whose v has the same bit
- *     passes_by_wavefront(v, phases, set, wavefronts)
+ *     passes_by_wavefront(v, phases, set, wavefronts, busy)
  *                                   sum over phases p and w < wavefronts: the most lines that share a bit of v[p],
- *                                   among the w-th line of each of the four sets
+ *                                   among the w-th line of each of the four sets; *busy: how many have any
  */
 
 /* Lanes of a phase, by number of phases and of the phase. */
@@ -83,11 +83,11 @@ WMI_INLINE void fill_lanes(const uint64_t address[WM_LANES], uint32_t active, ui
 }
 
 /* For each of several fours of lines, whose banks stand in rows: the most that share a bank, summed. Rows are a multiple of
- * a `numbers` (a vector of the compiler's) long. */
-WMI_INLINE unsigned degrees_of_four(const uint32_t line[4][WM_LANES], unsigned fours)
+ * a `numbers` (a vector of the compiler's) long. Adds the fours that have any bank to *busy. */
+WMI_INLINE unsigned degrees_of_four(const uint32_t line[4][WM_LANES], unsigned fours, unsigned *busy)
 {
     const unsigned step = sizeof(numbers) / sizeof(uint32_t);
-    numbers sum = {0};
+    numbers any = {0}, more = {0};
     unsigned passes = 0;
 
     for (unsigned i = 0; i < fours; i += step) {
@@ -98,13 +98,15 @@ WMI_INLINE unsigned degrees_of_four(const uint32_t line[4][WM_LANES], unsigned f
         memcpy(&c, &line[2][i], sizeof c);
         memcpy(&d, &line[3][i], sizeof d);
         /* a comparison gives all bits, which is -1 */
-        sum -= (numbers)((a | b | c | d) != 0);
-        sum -= (numbers)(((a & b) | (c & d) | ((a | b) & (c | d))) != 0);
-        sum -= (numbers)(((a & b & (c | d)) | (c & d & (a | b))) != 0);
-        sum -= (numbers)((a & b & c & d) != 0);
+        any -= (numbers)((a | b | c | d) != 0);
+        more -= (numbers)(((a & b) | (c & d) | ((a | b) & (c | d))) != 0);
+        more -= (numbers)(((a & b & (c | d)) | (c & d & (a | b))) != 0);
+        more -= (numbers)((a & b & c & d) != 0);
     }
-    for (unsigned i = 0; i < step; i++)
-        passes += sum[i];
+    for (unsigned i = 0; i < step; i++) {
+        *busy += any[i];
+        passes += any[i] + more[i];
+    }
     return passes;
 }
 
@@ -118,12 +120,13 @@ WMI_INLINE uint32_t take_line(const uint32_t banks[WM_LANES + 1], uint32_t *set)
 }
 
 WMI_INLINE unsigned passes_by_wavefront(const struct vec *banks, unsigned phases, const uint32_t set[4],
-                                        unsigned wavefronts)
+                                        unsigned wavefronts, unsigned *busy)
 {
     const unsigned step = sizeof(numbers) / sizeof(uint32_t);
     const unsigned rows = (wavefronts + step - 1) & ~(step - 1);
     unsigned passes = 0;
 
+    *busy = 0;
     for (unsigned phase = 0; phase < phases; phase++) {
         uint32_t line[4][WM_LANES];
         uint32_t here[WM_LANES + 1];
@@ -139,7 +142,7 @@ WMI_INLINE unsigned passes_by_wavefront(const struct vec *banks, unsigned phases
             line[2][w] = take_line(here, &rest[2]);
             line[3][w] = take_line(here, &rest[3]);
         }
-        passes += degrees_of_four((const uint32_t(*)[WM_LANES])line, rows);
+        passes += degrees_of_four((const uint32_t(*)[WM_LANES])line, rows, busy);
     }
     return passes;
 }
@@ -326,6 +329,46 @@ WMI_INLINE void ascending_banks(const struct reading *r, uint32_t active, unsign
     split_phases(&own, lines->leaders, phases, lines->banks);
 }
 
+/* Phases with an active lane. */
+WMI_INLINE unsigned busy_phases(uint32_t active, unsigned phases)
+{
+    unsigned busy = 0;
+
+    for (unsigned phase = 0; phase < phases; phase++)
+        busy += (active & phase_lanes(phases, phase)) != 0;
+    return busy;
+}
+
+/* Busy phases of each tag wavefront, added up, where every lane has a line of its own: those of a bank's lines that a phase
+ * has are in wavefronts one after the other. */
+WMI_INLINE unsigned busy_by_wavefront(const uint32_t set[4], unsigned phases, unsigned wavefronts)
+{
+    unsigned first[4] = {0};
+    unsigned busy = 0;
+
+    if (phases == 1)
+        return wavefronts;
+    for (unsigned phase = 0; phase < phases; phase++) {
+        uint64_t in = 0; /* bit w: the phase has a line in wavefront w */
+
+        WMI_UNROLL
+        for (unsigned bank = 0; bank < 4; bank++) {
+            const unsigned lines = wmi_popcount(set[bank] & phase_lanes(phases, phase));
+
+            in |= ((UINT64_C(1) << lines) - 1) << first[bank];
+            first[bank] += lines;
+        }
+        busy += wmi_popcount((uint32_t)in);
+    }
+    return busy;
+}
+
+/* Passes for each phase whose results go to the registers: a store has none. */
+WMI_INLINE unsigned write_back_passes(const struct wm_profile *profile, const struct wm_access *access)
+{
+    return access->opcode.operation == WM_LD ? profile->write_back_passes : 0;
+}
+
 /* Global accesses that touch more than one line. */
 WMI_INLINE int fast_global(const struct wm_profile *profile, const struct wm_access *access, const struct reading *r,
                            struct wm_counts *out)
@@ -338,6 +381,7 @@ WMI_INLINE int fast_global(const struct wm_profile *profile, const struct wm_acc
     uint32_t set[4];
     unsigned wavefronts;
     unsigned passes;
+    unsigned busy;
 
     if (ascending)
         ascending_lines(r, &lines);
@@ -348,12 +392,14 @@ WMI_INLINE int fast_global(const struct wm_profile *profile, const struct wm_acc
         return 0; /* a race against the drain to L2: store.c runs it */
     if (lines.leaders == UINT32_MAX && !(r->differ & BANK_BITS)) {
         passes = WM_LANES; /* all in one bank, each in a line of its own */
+        busy = wavefronts <= merged ? phases : busy_by_wavefront(set, phases, wavefronts);
     } else if (wavefronts <= merged) {
         passes = passes_together(r, access->mask, &lines, phases, ascending);
+        busy = busy_phases(access->mask, phases);
     } else {
         if (ascending)
             ascending_banks(r, access->mask, phases, &lines);
-        passes = passes_by_wavefront(lines.banks, phases, set, wavefronts);
+        passes = passes_by_wavefront(lines.banks, phases, set, wavefronts, &busy);
     }
     *out = (struct wm_counts){
         .requests = 1,
@@ -364,41 +410,36 @@ WMI_INLINE int fast_global(const struct wm_profile *profile, const struct wm_acc
         .lsu_wavefronts = passes,
         .l2_requests = wmi_popcount(lines.leaders),
         .l2_sectors = lines.sectors,
+        .lsu_writeback = busy * write_back_passes(profile, access),
     };
     return 1;
 }
 
-WMI_INLINE void shared_result(unsigned wavefronts, unsigned busy, unsigned ways, struct wm_counts *out)
+/* write_back: passes for each phase's results. */
+WMI_INLINE void shared_result(unsigned wavefronts, unsigned busy, unsigned ways, unsigned write_back,
+                              struct wm_counts *out)
 {
     *out = (struct wm_counts){
         .shared_wavefronts = wavefronts,
         .shared_wavefronts_ideal = busy,
         .bank_conflicts = wavefronts - busy,
         .ways = ways,
+        .lsu_writeback = busy * write_back,
     };
 }
 
-/* Phases with an active lane. */
-WMI_INLINE unsigned busy_phases(uint32_t active, unsigned phases)
-{
-    unsigned busy = 0;
-
-    for (unsigned phase = 0; phase < phases; phase++)
-        busy += (active & phase_lanes(phases, phase)) != 0;
-    return busy;
-}
-
 /* Shared accesses that touch more than one row of banks. */
-WMI_INLINE int fast_shared(const struct wm_access *access, const struct reading *r, unsigned words, unsigned phases,
-                           struct wm_counts *out)
+WMI_INLINE int fast_shared(const struct wm_profile *profile, const struct wm_access *access, const struct reading *r,
+                           unsigned words, unsigned phases, struct wm_counts *out)
 {
+    const unsigned write_back = write_back_passes(profile, access);
     const int ascending = ascends(r);
     const unsigned strided = ascending && phases == words ? passes_of_stride(r, access->mask, words) : 0;
     struct wmi_phase_counts counts;
     struct vec own;
 
     if (strided) {
-        shared_result(strided * phases, phases, strided, out);
+        shared_result(strided * phases, phases, strided, write_back, out);
         return 1;
     }
     bank_masks(&r->low, words, &own);
@@ -414,23 +455,24 @@ WMI_INLINE int fast_shared(const struct wm_access *access, const struct reading 
         keep(&own, firsts(&word), &own);
     }
     count_phases(&own, phases, &counts);
-    shared_result(counts.sum, counts.busy, counts.most, out);
+    shared_result(counts.sum, counts.busy, counts.most, write_back, out);
     return 1;
 }
 
 /* One line, or one row of banks: equal words merge, others are in different banks. */
-WMI_INLINE void fast_one_line(const struct wm_access *access, const struct reading *r, unsigned phases,
-                              struct wm_counts *out)
+WMI_INLINE void fast_one_line(const struct wm_profile *profile, const struct wm_access *access,
+                              const struct reading *r, unsigned phases, struct wm_counts *out)
 {
     const unsigned width = access->opcode.width_bytes;
     const unsigned words = width > 4 ? width / 4 : 1;
     const unsigned busy = phases == 1 ? 1 : busy_phases(access->mask, phases);
+    const unsigned write_back = write_back_passes(profile, access);
     struct vec own;
     uint32_t banks;
     unsigned distinct;
 
     if (access->opcode.space == WM_SHARED) {
-        shared_result(busy, busy, 1, out);
+        shared_result(busy, busy, 1, write_back, out);
         return;
     }
     bank_masks(&r->low, words, &own);
@@ -448,6 +490,7 @@ WMI_INLINE void fast_one_line(const struct wm_access *access, const struct readi
         .lsu_wavefronts = busy,
         .l2_requests = 1,
         .l2_sectors = sectors_of(banks),
+        .lsu_writeback = busy * write_back,
     };
 }
 
@@ -470,10 +513,10 @@ WMI_TARGET int WMI_FAST(const struct wm_profile *profile, const struct wm_access
             phases /= 2;
     }
     if (!(r.differ >> WMI_LINE_SHIFT)) {
-        fast_one_line(access, &r, phases, out);
+        fast_one_line(profile, access, &r, phases, out);
         return 1;
     }
     if (is_shared)
-        return fast_shared(access, &r, words, phases, out);
+        return fast_shared(profile, access, &r, words, phases, out);
     return fast_global(profile, access, &r, out);
 }

@@ -420,8 +420,9 @@ WMI_INLINE __m512i take_lines(const struct vec *banks, uint32_t set, __m512i *ot
     return _mm512_mask_expand_epi32(low, (__mmask16)(0xFFFFU << in_low), high);
 }
 
-/* Sixteen times four masks of lines: the most of each four that share a bank, summed. */
-WMI_INLINE unsigned degrees_of_four(const __m512i line[4])
+/* Sixteen times four masks of lines: the most of each four that share a bank, summed. Adds the fours that have any bank to
+ * *busy. */
+WMI_INLINE unsigned degrees_of_four(const __m512i line[4], unsigned *busy)
 {
     const __m512i ab = _mm512_and_si512(line[0], line[1]);
     const __m512i cd = _mm512_and_si512(line[2], line[3]);
@@ -430,16 +431,19 @@ WMI_INLINE unsigned degrees_of_four(const __m512i line[4])
     const __m512i two = _mm512_or_si512(_mm512_or_si512(ab, cd), _mm512_and_si512(a_or_b, c_or_d));
     const __m512i three = _mm512_or_si512(_mm512_and_si512(ab, c_or_d), _mm512_and_si512(cd, a_or_b));
     const __m512i one = _mm512_or_si512(a_or_b, c_or_d);
+    const __mmask16 any = _mm512_test_epi32_mask(one, one);
 
-    return wmi_popcount(both_masks(_mm512_test_epi32_mask(one, one), _mm512_test_epi32_mask(two, two))) +
+    *busy += wmi_popcount(any);
+    return wmi_popcount(both_masks(any, _mm512_test_epi32_mask(two, two))) +
            wmi_popcount(both_masks(_mm512_test_epi32_mask(three, three), _mm512_test_epi32_mask(ab, cd)));
 }
 
 WMI_INLINE unsigned passes_by_wavefront(const struct vec *banks, unsigned phases, const uint32_t set[4],
-                                        unsigned wavefronts)
+                                        unsigned wavefronts, unsigned *busy)
 {
     unsigned passes = 0;
 
+    *busy = 0;
     for (unsigned phase = 0; phase < phases; phase++) {
         __m512i line[4];
         __m512i others[4];
@@ -447,9 +451,9 @@ WMI_INLINE unsigned passes_by_wavefront(const struct vec *banks, unsigned phases
         WMI_UNROLL
         for (unsigned bank = 0; bank < 4; bank++)
             line[bank] = take_lines(&banks[phase], set[bank], &others[bank]);
-        passes += degrees_of_four(line);
+        passes += degrees_of_four(line, busy);
         if (wavefronts > 16)
-            passes += degrees_of_four(others);
+            passes += degrees_of_four(others, busy);
     }
     return passes;
 }

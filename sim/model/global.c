@@ -34,6 +34,19 @@ static unsigned load_passes(const struct wmi_lines *lines, const uint8_t wavefro
     return passes;
 }
 
+/* Phases whose results go to the registers: of the warp on a hit, on a miss of each tag wavefront by itself. */
+static unsigned written_phases(const struct wmi_lines *lines, const uint8_t wavefront[WM_LANES], unsigned wavefronts,
+                               const struct wm_access *access)
+{
+    unsigned phases = 0;
+
+    if (wmi_hits_l1(access))
+        return wmi_busy_phases(access->mask, WM_LANES / lines->phases);
+    for (unsigned w = 0; w < wavefronts; w++)
+        phases += wmi_wavefront_phases(lines, wavefront, w);
+    return phases;
+}
+
 /* Loads and stores through the lines that they touch. */
 static void load_store(const struct wm_profile *profile, const struct wm_access *access, unsigned width_bytes,
                        const struct wmi_lines *lines, struct wm_counts *out)
@@ -48,6 +61,8 @@ static void load_store(const struct wm_profile *profile, const struct wm_access 
                                : wmi_store_passes(profile, lines, wavefront, wavefronts, width_bytes, &exact, NULL);
     if (!exact)
         out->inexact |= 1U << WM_LSU_WAVEFRONTS;
+    if (access->opcode.operation == WM_LD || access->opcode.operation == WM_ATOM)
+        out->lsu_writeback += written_phases(lines, wavefront, wavefronts, access);
 }
 
 void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
@@ -110,6 +125,7 @@ void wmi_local(const struct wm_profile *profile, const struct wm_access *access,
         load_store(profile, access, piece_bytes, &lines, out);
     }
     if (crosses_blocks(profile, access))
-        out->inexact |= 1U << WM_TAG_WAVEFRONTS | 1U << WM_LSU_WAVEFRONTS;
+        out->inexact |= 1U << WM_TAG_WAVEFRONTS | 1U << WM_LSU_WAVEFRONTS |
+                        (access->opcode.operation == WM_LD ? 1U << WM_LSU_WRITEBACK : 0);
     out->sectors_ideal = (wmi_popcount(access->mask) * width + profile->sector_bytes - 1) / profile->sector_bytes;
 }

@@ -101,6 +101,29 @@ unsigned wmi_wavefront_passes(const struct wmi_lines *lines, const uint8_t wavef
     return passes;
 }
 
+unsigned wmi_busy_phases(uint32_t lanes, unsigned phase_lanes)
+{
+    unsigned phases = 0;
+
+    for (unsigned first = 0; first < WM_LANES; first += phase_lanes)
+        phases += (lanes & wmi_lane_range(first, phase_lanes)) != 0;
+    return phases;
+}
+
+unsigned wmi_wavefront_phases(const struct wmi_lines *lines, const uint8_t wavefront[WM_LANES], unsigned which)
+{
+    unsigned phases = 0;
+
+    for (unsigned phase = 0; phase < lines->phases; phase++) {
+        uint32_t banks = 0;
+
+        for (unsigned i = 0; i < lines->count; i++)
+            banks |= wavefront[i] == which ? lines->banks[i][phase] : 0;
+        phases += banks != 0;
+    }
+    return phases;
+}
+
 unsigned wmi_sectors(const struct wmi_lines *lines)
 {
     unsigned sectors = 0;

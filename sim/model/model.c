@@ -25,6 +25,7 @@ static const struct counter counters[WM_COUNTERS] = {
     COUNTER(ways, NULL),
     COUNTER(l2_requests, "lts__t_requests_srcunit_tex"),
     COUNTER(l2_sectors, "lts__t_sectors_srcunit_tex"),
+    COUNTER(lsu_writeback, "l1tex__lsu_writeback_active"),
 };
 
 static int is_counter(enum wm_counter counter)
@@ -175,6 +176,7 @@ static void model_access(const struct wm_profile *profile, const struct wm_acces
             wmi_global(profile, access, out);
         break;
     }
+    out->lsu_writeback *= profile->write_back_passes;
 }
 
 static void model(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)

@@ -112,6 +112,10 @@ unsigned wmi_phase_passes(const struct wmi_lines *lines, unsigned phase);
 unsigned wmi_data_passes(const struct wmi_lines *lines);
 unsigned wmi_wavefront_passes(const struct wmi_lines *lines, const uint8_t wavefront[WM_LANES], unsigned which);
 
+/* Phases that have some of lanes; and those of the lines in one tag wavefront. */
+unsigned wmi_busy_phases(uint32_t lanes, unsigned phase_lanes);
+unsigned wmi_wavefront_phases(const struct wmi_lines *lines, const uint8_t wavefront[WM_LANES], unsigned which);
+
 unsigned wmi_sectors(const struct wmi_lines *lines);
 
 /* Splits lanes at the same address into rounds: round[r] holds the r-th lane of each address. Returns their number. */
@@ -250,7 +254,7 @@ void wmi_copy_bypass(const struct wm_profile *profile, const struct wm_access *a
 /* How an access is served: WM_PATH_COPY stands for all copies here. */
 enum wm_path wmi_path(const struct wm_profile *profile, const struct wm_access *access);
 
-/* The units: each adds what it knows to *out, which is all zero before. */
+/* The units: each adds what it knows to *out, which is all zero before. lsu_writeback: phases whose results go to the registers. */
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_global(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);
 void wmi_local(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out);

@@ -95,14 +95,32 @@ static void lanes(const struct wm_profile *profile, const struct wm_access *acce
     out->bank_conflicts = out->shared_wavefronts - phases;
 }
 
+/* Phases whose results go to the registers, before a compare-and-swap's passes are doubled: it has one for each pass of a
+ * plain atomic. One without a result has them too. */
+static unsigned written_phases(const struct wm_access *access, const struct wm_counts *counts)
+{
+    switch (access->opcode.operation) {
+    case WM_LDMATRIX:
+        return access->opcode.matrices;
+    case WM_LD:
+    case WM_ATOM:
+    case WM_RED:
+        return counts->shared_wavefronts - (access->opcode.atomic == WM_ATOMIC_CAS ? 0 : counts->bank_conflicts);
+    default:
+        return 0;
+    }
+}
+
 void wmi_shared(const struct wm_profile *profile, const struct wm_access *access, struct wm_counts *out)
 {
     if (wmi_shared_words_merge(profile, access))
         words(profile, access, wmi_lanes_used(access), wmi_shared_phase_lanes(profile, access), out);
     else
         lanes(profile, access, out);
+    out->lsu_writeback = written_phases(access, out);
     if (access->opcode.matrices && wmi_lanes_used(access) != wmi_lane_range(0, 8U * access->opcode.matrices))
-        out->inexact |= 1U << WM_SHARED_WAVEFRONTS | 1U << WM_BANK_CONFLICTS;
+        out->inexact |= 1U << WM_SHARED_WAVEFRONTS | 1U << WM_BANK_CONFLICTS |
+                        (access->opcode.operation == WM_LDMATRIX ? 1U << WM_LSU_WRITEBACK : 0);
     if (access->opcode.atomic == WM_ATOMIC_CAS) {
         out->shared_wavefronts *= profile->cas_passes;
         out->shared_wavefronts_ideal *= profile->cas_passes;

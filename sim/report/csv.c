@@ -19,9 +19,10 @@ void csv_field(const char *text, struct buffer *out)
     buffer_putc(out, '"');
 }
 
-static void counter_names(struct buffer *out)
+/* Those from one to before another. */
+static void counter_names(int first, int end, struct buffer *out)
 {
-    for (int c = 0; c < WM_COUNTERS; c++) {
+    for (int c = first; c < end; c++) {
         buffer_putc(out, ',');
         buffer_puts(out, wm_counter_name((enum wm_counter)c));
     }
@@ -30,8 +31,10 @@ static void counter_names(struct buffer *out)
 void csv_row_begin(struct buffer *out)
 {
     buffer_puts(out, "index,kernel,pc,line,opcode,mask,lanes,width");
-    counter_names(out);
-    buffer_puts(out, ",count,approximate\n");
+    counter_names(0, LATER_COUNTERS, out);
+    buffer_puts(out, ",count,approximate");
+    counter_names(LATER_COUNTERS, WM_COUNTERS, out);
+    buffer_putc(out, '\n');
 }
 
 /* Quotes names once for all the rows that have them. */
@@ -88,7 +91,7 @@ void csv_row_add(struct row_cache *cache, const struct wm_access *access, const 
     buffer_putc(out, ',');
     buffer_number(out, access->opcode.width_bytes);
     memcpy(values, counts, sizeof values);
-    for (int c = 0; c < WM_COUNTERS; c++) {
+    for (int c = 0; c < LATER_COUNTERS; c++) {
         buffer_putc(out, ',');
         buffer_number(out, values[c]);
     }
@@ -97,6 +100,10 @@ void csv_row_add(struct row_cache *cache, const struct wm_access *access, const 
     buffer_putc(out, ',');
     if (!cache->is_exact || counts->inexact)
         report_access_inexact(cache->exactness, counts, out);
+    for (int c = LATER_COUNTERS; c < WM_COUNTERS; c++) {
+        buffer_putc(out, ',');
+        buffer_number(out, values[c]);
+    }
     buffer_putc(out, '\n');
 }
 
@@ -117,12 +124,16 @@ static void total(const struct wm_tally_row *row, struct buffer *scratch, struct
     buffer_puts(out, opcode);
     buffer_putc(out, ',');
     buffer_number(out, row->instructions);
-    for (int c = 0; c < WM_COUNTERS; c++) {
+    for (int c = 0; c < LATER_COUNTERS; c++) {
         buffer_putc(out, ',');
         buffer_number(out, row->sums[c]);
     }
     buffer_putc(out, ',');
     report_inexact(row, out);
+    for (int c = LATER_COUNTERS; c < WM_COUNTERS; c++) {
+        buffer_putc(out, ',');
+        buffer_number(out, row->sums[c]);
+    }
     buffer_putc(out, '\n');
 }
 
@@ -132,8 +143,10 @@ void csv_totals(const wm_tally *tally, struct buffer *out)
     struct buffer scratch = {0};
 
     buffer_puts(out, "kernel,line,pc,opcode,instructions");
-    counter_names(out);
-    buffer_puts(out, ",approximate\n");
+    counter_names(0, LATER_COUNTERS, out);
+    buffer_puts(out, ",approximate");
+    counter_names(LATER_COUNTERS, WM_COUNTERS, out);
+    buffer_putc(out, '\n');
     for (size_t i = 0; (row = wm_tally_row_at(tally, i)) != NULL; i++)
         total(row, &scratch, out);
     if (scratch.failed)

@@ -158,10 +158,12 @@ struct json_row *json_row_new(void)
     row->mask = member(row, "mask", json_string(""));
     row->lanes = member(row, "lanes", json_integer(0));
     row->width = member(row, "width", json_integer(0));
-    for (int c = 0; c < WM_COUNTERS; c++)
+    for (int c = 0; c < LATER_COUNTERS; c++)
         row->counters[c] = member(row, wm_counter_name((enum wm_counter)c), json_integer(0));
     row->count = member(row, "count", json_integer(0));
     row->approximate = member(row, "approximate", json_string(""));
+    for (int c = LATER_COUNTERS; c < WM_COUNTERS; c++)
+        row->counters[c] = member(row, wm_counter_name((enum wm_counter)c), json_integer(0));
     if (row->failed) {
         json_row_free(row);
         return NULL;
@@ -252,11 +254,13 @@ static void total(const struct wm_tally_row *row, int is_first, struct buffer *s
         wm_opcode_format(&row->opcode, opcode);
     json_line_text(line, "opcode", opcode);
     json_line_number(line, "instructions", row->instructions);
-    for (int c = 0; c < WM_COUNTERS; c++)
+    for (int c = 0; c < LATER_COUNTERS; c++)
         json_line_number(line, wm_counter_name((enum wm_counter)c), row->sums[c]);
     buffer_clear(scratch);
     report_inexact(row, scratch);
     json_line_text(line, "approximate", buffer_text(scratch));
+    for (int c = LATER_COUNTERS; c < WM_COUNTERS; c++)
+        json_line_number(line, wm_counter_name((enum wm_counter)c), row->sums[c]);
     json_line_dump(line, is_first, out);
     json_line_free(line);
 }

@@ -100,14 +100,14 @@ static unsigned say_keys(const struct picture *p, const char *const *keys, unsig
     return said;
 }
 
-/* The worst exactness of the counters that are not 0, and which counters have it. */
+/* The worst exactness of the counters that are not 0, and which counters have it; of those that a picture shows. */
 static enum wm_exactness worst(const struct picture *p, struct buffer *names)
 {
     enum wm_exactness most = WM_EXACT;
     const char *separator = "";
 
     for (int pass = 0; pass < 2; pass++) {
-        for (int c = 0; c < WM_COUNTERS; c++) {
+        for (int c = 0; c < WM_LSU_WRITEBACK; c++) {
             const enum wm_counter counter = (enum wm_counter)c;
             enum wm_exactness exactness = wm_arch_exactness(p->arch, &p->access->opcode, counter);
 

@@ -6,6 +6,9 @@
 #include "verdict.h"
 #include "warpmem.h"
 
+/* Counters that came after the columns behind the first ones: theirs stand at the end, as no column is ever moved. */
+#define LATER_COUNTERS WM_LSU_WRITEBACK
+
 enum report_format { REPORT_TABLE, REPORT_CSV, REPORT_JSON };
 
 /* 0: there is no such format. */

@@ -24,7 +24,7 @@
 _Static_assert(offsetof(struct wm_counts, inexact) == WM_COUNTERS * sizeof(uint32_t),
                "one word per counter comes first");
 _Static_assert(offsetof(struct wm_counts, ways) == WM_WAYS * sizeof(uint32_t), "counters stand in the enum's order");
-_Static_assert(offsetof(struct wm_counts, l2_sectors) == WM_L2_SECTORS * sizeof(uint32_t), "likewise");
+_Static_assert(offsetof(struct wm_counts, lsu_writeback) == WM_LSU_WRITEBACK * sizeof(uint32_t), "likewise");
 _Static_assert(sizeof(struct wm_opcode) == 12, "opcodes are hashed as 12 bytes");
 
 /* An open-addressing hash table of indices: slots hold index + 1, or 0. The size is a power of two. */

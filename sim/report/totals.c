@@ -139,6 +139,8 @@ void totals_walk(const wm_tally *opcodes, const struct totals_sink *sink)
         sink->note(sink->context, "lts__: if every sector misses L1");
     }
     shared_totals(opcodes, &all, sink);
+    if (all.sums[WM_LSU_WRITEBACK])
+        metric(&all, WM_LSU_WRITEBACK, "", WM_COUNTERS, sink);
 }
 
 static void table_total(void *context, const struct totals_line *line)

@@ -259,6 +259,7 @@ static unsigned compare(const wm_arch *arch, const struct wm_access *access, str
         return 0;
     sum = sum_up(a, access);
     sum.sectors_ideal = counts.sectors_ideal;
+    sum.lsu_writeback = counts.lsu_writeback;
     sum.inexact = counts.inexact;
     wrong = check(access, a);
     if (!wrong && !doubts_agree(&counts, a))

@@ -51,13 +51,15 @@ static uint32_t may_be_inexact(const struct wm_opcode *opcode)
         return UINT32_C(1) << WM_LSU_WAVEFRONTS;
     }
     if (opcode->space == WM_LOCAL) {
-        return UINT32_C(1) << WM_TAG_WAVEFRONTS | UINT32_C(1) << WM_LSU_WAVEFRONTS;
+        return UINT32_C(1) << WM_TAG_WAVEFRONTS | UINT32_C(1) << WM_LSU_WAVEFRONTS |
+               (opcode->operation == WM_LD ? UINT32_C(1) << WM_LSU_WRITEBACK : 0);
     }
     if (opcode->operation == WM_ST) {
         return UINT32_C(1) << WM_LSU_WAVEFRONTS;
     }
     if (opcode->matrices) {
-        return UINT32_C(1) << WM_SHARED_WAVEFRONTS | UINT32_C(1) << WM_BANK_CONFLICTS;
+        return UINT32_C(1) << WM_SHARED_WAVEFRONTS | UINT32_C(1) << WM_BANK_CONFLICTS |
+               (opcode->operation == WM_LDMATRIX ? UINT32_C(1) << WM_LSU_WRITEBACK : 0);
     }
     return 0;
 }

@@ -887,6 +887,7 @@ static int has_word(const char *list, const char *word)
 #define ALL_SHARED  "shared_wavefronts shared_wavefronts_ideal bank_conflicts ways"
 #define THROUGH_L1  "ld.global st.global red.global atom.global ld.local st.local ld.const ld.generic"
 #define WITH_COPIES THROUGH_L1 " cp.async"
+#define L1_RESULTS  "ld.global atom.global ld.local ld.const ld.generic"
 
 /* Which counters of which opcodes a key is for. Where only that key is assumed, those and no others are. */
 static void counters_depend_on_their_keys(void **state)
@@ -897,40 +898,44 @@ static void counters_depend_on_their_keys(void **state)
         const char *counters;
         const char *more_opcodes;
         const char *more_counters;
+        const char *writing_back; /* opcodes whose write-back it is for */
     } cases[] = {
         {"shared.banks", "ld.shared st.shared atom.shared red.shared ldmatrix stmatrix cp.async", ALL_SHARED,
-         THROUGH_L1, "lsu_wavefronts"},
+         THROUGH_L1, "lsu_wavefronts", L1_RESULTS " atom.shared red.shared"},
         {"shared.bank_bytes", "ld.shared st.shared atom.shared red.shared ldmatrix stmatrix cp.async", ALL_SHARED,
-         THROUGH_L1, "lsu_wavefronts"},
-        {"shared.phase_lanes_1", "ld.shared.b8", ALL_SHARED, "", ""},
+         THROUGH_L1, "lsu_wavefronts", L1_RESULTS " atom.shared red.shared"},
+        {"shared.phase_lanes_1", "ld.shared.b8", ALL_SHARED, "", "", "ld.shared.b8"},
         {"shared.phase_lanes_4", "ld.shared.b32 st.shared.b32 atom.shared.add.u32 cp.async.ca.4", ALL_SHARED,
          "ld.global.b32 st.global.b32 red.global.add.u32 red.global.add.f32 ld.local.b32 ld.const.b32 ld.generic.b32",
-         "lsu_wavefronts"},
+         "lsu_wavefronts",
+         "ld.shared.b32 atom.shared.add.u32 ld.global.b32 ld.local.b32 ld.const.b32 ld.generic.b32"},
         {"shared.phase_lanes_8", "ld.shared.b64 red.shared.add.u64", ALL_SHARED, "st.global.b64 atom.global.add.u64",
-         "lsu_wavefronts"},
+         "lsu_wavefronts", "ld.shared.b64 red.shared.add.u64 atom.global.add.u64"},
         {"shared.phase_lanes_16", "ld.shared.v4 st.shared.v4 cp.async.ca.16 cp.async.cg.16", ALL_SHARED,
-         "ld.global.v4 st.local.v4", "lsu_wavefronts"},
-        {"shared.phase_lanes_32", "", "", "", ""},
-        {"shared.load_merge", "ld.shared.b64 ld.shared.v4", ALL_SHARED, "", ""},
-        {"shared.atomic_merge", "atom.shared red.shared", ALL_SHARED, "", ""},
-        {"shared.ldmatrix_phase_lanes", "ldmatrix", ALL_SHARED, "", ""},
-        {"shared.stmatrix_phase_lanes", "stmatrix", ALL_SHARED, "", ""},
-        {"shared.window_bytes", "", "", "", ""},
-        {"l1.line_bytes", WITH_COPIES, "requests lines tag_wavefronts lsu_wavefronts l2_requests", "", ""},
-        {"l1.sector_bytes", WITH_COPIES, "sectors sectors_ideal l2_sectors", "", ""},
-        {"l1.tag_bank_bits", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts"},
-        {"l1.tag_bank_mask_1", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts"},
-        {"l1.store_merge_8", "st.global.b64 atom.global.add.u64", "lsu_wavefronts", "", ""},
+         "ld.global.v4 st.local.v4", "lsu_wavefronts", "ld.shared.v4 ld.global.v4"},
+        {"shared.phase_lanes_32", "", "", "", "", ""},
+        {"shared.load_merge", "ld.shared.b64 ld.shared.v4", ALL_SHARED, "", "", "ld.shared.b64 ld.shared.v4"},
+        {"shared.atomic_merge", "atom.shared red.shared", ALL_SHARED, "", "", "atom.shared red.shared"},
+        {"shared.ldmatrix_phase_lanes", "ldmatrix", ALL_SHARED, "", "", ""},
+        {"shared.stmatrix_phase_lanes", "stmatrix", ALL_SHARED, "", "", ""},
+        {"shared.window_bytes", "", "", "", "", ""},
+        {"lsu.write_back_passes", "", "", "", "", L1_RESULTS " ld.shared atom.shared red.shared ldmatrix"},
+        {"l1.line_bytes", WITH_COPIES, "requests lines tag_wavefronts lsu_wavefronts l2_requests", "", "",
+         L1_RESULTS},
+        {"l1.sector_bytes", WITH_COPIES, "sectors sectors_ideal l2_sectors", "", "", ""},
+        {"l1.tag_bank_bits", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts", L1_RESULTS},
+        {"l1.tag_bank_mask_1", WITH_COPIES, "tag_wavefronts", THROUGH_L1, "lsu_wavefronts", L1_RESULTS},
+        {"l1.store_merge_8", "st.global.b64 atom.global.add.u64", "lsu_wavefronts", "", "", ""},
         {"l1.atomic_passes", "red.global atom.global",
-         "lines sectors tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", ""},
+         "lines sectors tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", "", "atom.global"},
         {"local.in_l1", "ld.local st.local",
-         "requests lines sectors sectors_ideal tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", ""},
+         "requests lines sectors sectors_ideal tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", "", "ld.local"},
         {"generic.in_l1", "ld.generic",
-         "requests lines sectors sectors_ideal tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", ""},
+         "requests lines sectors sectors_ideal tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", "", "ld.generic"},
         {"const.in_l1", "ld.const",
-         "requests lines sectors sectors_ideal tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", ""},
-        {"global.address_bits", "", "", "", ""},
-        {"instruction.ldmatrix", "", "", "", ""},
+         "requests lines sectors sectors_ideal tag_wavefronts lsu_wavefronts l2_requests l2_sectors", "", "", "ld.const"},
+        {"global.address_bits", "", "", "", "", ""},
+        {"instruction.ldmatrix", "", "", "", "", ""},
     };
 
     (void)state;
@@ -945,7 +950,8 @@ static void counters_depend_on_their_keys(void **state)
                     const int depends =
                         (begins_with_one_of(opcodes[o], cases[i].opcodes) && has_word(cases[i].counters, counter)) ||
                         (begins_with_one_of(opcodes[o], cases[i].more_opcodes) &&
-                         has_word(cases[i].more_counters, counter));
+                         has_word(cases[i].more_counters, counter)) ||
+                        (c == WM_LSU_WRITEBACK && begins_with_one_of(opcodes[o], cases[i].writing_back));
                     const int found = (int)exactness(arch, opcodes[o], (enum wm_counter)c);
 
                     if (found != (depends ? level : WM_EXACT))
@@ -1073,7 +1079,10 @@ static void only_measured_profiles_are_exact(void **state)
 
             for (int c = 0; c < WM_COUNTERS; c++) {
                 const int shared_counter = has_word(ALL_SHARED, wm_counter_name((enum wm_counter)c));
-                const int has_meaning = is_copy || is_shared == shared_counter;
+                const int has_meaning =
+                    c == WM_LSU_WRITEBACK
+                        ? begins_with_one_of(opcodes[o], L1_RESULTS " ld.shared atom.shared red.shared ldmatrix")
+                        : is_copy || is_shared == shared_counter;
                 const enum wm_exactness found = wm_arch_exactness(arch, &opcode, (enum wm_counter)c);
 
                 if (!has_meaning)
@@ -1109,6 +1118,12 @@ static void exactness_of_built_in_profiles(void **state)
         {"sm_90", "atom.global.exch.b128", WM_LINES, WM_APPROXIMATE},
         {"sm_90", "cp.async.ca.16", WM_BANK_CONFLICTS, WM_EXACT},
         {"sm_90", "cp.async.cg.16", WM_TAG_WAVEFRONTS, WM_EXACT},
+        {"sm_90", "ld.global.v4.b32", WM_LSU_WRITEBACK, WM_EXACT},
+        {"sm_90", "atom.global.add.u64", WM_LSU_WRITEBACK, WM_EXACT},
+        {"sm_90", "atom.global.exch.b128", WM_LSU_WRITEBACK, WM_APPROXIMATE},
+        {"sm_90", "ld.shared::cluster.b32", WM_LSU_WRITEBACK, WM_APPROXIMATE},
+        {"sm_90", "st.global.b32", WM_LSU_WRITEBACK, WM_EXACT},
+        {"sm_80", "ld.shared.v4.b32", WM_LSU_WRITEBACK, WM_BY_ASSUMPTION},
         {"sm_120", "ld.shared.b64", WM_SHARED_WAVEFRONTS, WM_BY_DOCUMENT},
         {"sm_120", "ld.global.b32", WM_TAG_WAVEFRONTS, WM_BY_DOCUMENT},
         {"sm_120", "st.global.b32", WM_SECTORS, WM_BY_DOCUMENT},

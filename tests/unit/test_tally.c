@@ -45,6 +45,7 @@ static uint32_t *counter(struct wm_counts *counts, int c)
         &counts->requests,       &counts->lines,          &counts->sectors,           &counts->sectors_ideal,
         &counts->tag_wavefronts, &counts->lsu_wavefronts, &counts->shared_wavefronts, &counts->shared_wavefronts_ideal,
         &counts->bank_conflicts, &counts->ways,           &counts->l2_requests,       &counts->l2_sectors,
+        &counts->lsu_writeback,
     };
 
     return counters[c];
