@@ -10,6 +10,13 @@
 /* Launches that are being filled, one for each instruction, or two. */
 #define MOST_OPEN 512
 
+/* Lines that the stores of a launch may have: L1 must hold them all, also where it is small (92 KB on an H200, of which
+ * others have 736 lines), as long stores take longer where they displace lines. */
+#define MOST_STORED_LINES 512
+
+/* Launches that an access is moved into before it is left in one where not all predictions are as exact as its own. */
+#define MOST_PLACES 8
+
 /* What has come of an instruction's comparisons. */
 struct record_of {
     char instruction[WM_OPCODE_TEXT_SIZE];
@@ -28,6 +35,7 @@ struct launch {
     uint32_t inexact; /* counters whose predictions are no more than near, of all its accesses */
     struct plan_use use;
     unsigned count;
+    uint64_t lines;
     struct wm_access *accesses; /* moved */
     struct item *items;
 };
@@ -88,6 +96,7 @@ static struct launch *new_launch(struct plan_batcher *batcher, const char *instr
         }
     }
     launch->count = 0;
+    launch->lines = 0;
     launch->inexact = inexact;
     snprintf(launch->instruction, sizeof launch->instruction, "%s", instruction);
     return launch;
@@ -234,7 +243,7 @@ static enum wm_status settle(struct plan_batcher *batcher, const struct part *pa
             .index = item->index,
             .access = &part->launch->accesses[i],
             .predicted = &item->predicted,
-            .has = counters,
+            .has = part->count == 1 ? counters : counters & ~(part->launch->inexact & ~item->predicted.inexact),
             .is_alone = part->count == 1,
         };
         enum wm_status status;
@@ -390,15 +399,61 @@ static enum wm_status find_open(struct plan_batcher *batcher, const char *instru
     return WM_OK;
 }
 
+/* Moves an access into the open launch, number *n, of those with these inexact counters; a full one gives way to another. */
+static enum wm_status move_into(struct plan_batcher *batcher, const struct wm_access *access, const char *instruction,
+                                uint32_t inexact, unsigned *n, enum plan_moved *moved, struct wm_diag *diag)
+{
+    for (int is_again = 0;; is_again = 1) {
+        struct launch *launch;
+        enum wm_status status = find_open(batcher, instruction, inexact, n, diag);
+
+        if (status)
+            return status;
+        launch = batcher->open[*n];
+        *moved = plan_move(batcher->arch, &batcher->device->limits, &launch->use, access,
+                           &launch->accesses[launch->count]);
+        if (*moved != PLAN_FULL || !launch->count || is_again)
+            return WM_OK;
+        status = close_launch(batcher, *n, diag);
+        if (status)
+            return status;
+    }
+}
+
+/* The same with the counters whose predictions are inexact where it is moved to: where one is not exact, a sum tells
+ * nothing of the others. Tag banks depend on the place, so the first launch may be the wrong one. */
+static enum wm_status find_place(struct plan_batcher *batcher, const struct wm_access *access, const char *instruction,
+                                 struct wm_counts *predicted, unsigned *n, enum plan_moved *moved, struct wm_diag *diag)
+{
+    for (unsigned tries = 1;; tries++) {
+        const uint32_t inexact = predicted->inexact;
+        struct launch *launch;
+        enum wm_status status = move_into(batcher, access, instruction, inexact, n, moved, diag);
+
+        if (status || *moved != PLAN_MOVED)
+            return status;
+        launch = batcher->open[*n];
+        status = wm_model(batcher->arch, &launch->accesses[launch->count], predicted);
+        if (status || predicted->inexact == inexact)
+            return status;
+        if (tries == MOST_PLACES) {
+            launch->inexact |= predicted->inexact;
+            return WM_OK;
+        }
+        if (!launch->count) /* else its memory is used up by what does not stay */
+            plan_use_clear(&batcher->device->limits, &launch->use);
+    }
+}
+
 enum wm_status plan_batcher_add(struct plan_batcher *batcher, uint64_t index, const struct wm_access *access,
                                 struct wm_diag *diag)
 {
     const struct plan_device *device = batcher->device;
     struct wm_counts predicted;
     char instruction[WM_OPCODE_TEXT_SIZE];
-    enum plan_moved moved;
+    enum plan_moved moved = PLAN_TOO_FAR;
     struct launch *launch;
-    unsigned n;
+    unsigned n = 0;
     /* before anything is moved: what the hardware would refuse must not reach it */
     enum wm_status status = wm_model(batcher->arch, access, &predicted);
 
@@ -412,31 +467,21 @@ enum wm_status plan_batcher_add(struct plan_batcher *batcher, uint64_t index, co
         skip(batcher, access, PLAN_NO_LANES);
         return WM_OK;
     }
-    status = find_open(batcher, instruction, predicted.inexact, &n, diag);
+    status = find_place(batcher, access, instruction, &predicted, &n, &moved, diag);
     if (status)
         return status;
-    launch = batcher->open[n];
-    moved = plan_move(batcher->arch, &device->limits, &launch->use, access, &launch->accesses[launch->count]);
-    if (moved == PLAN_FULL && launch->count) {
-        status = close_launch(batcher, n, diag);
-        if (!status)
-            status = find_open(batcher, instruction, predicted.inexact, &n, diag);
-        if (status)
-            return status;
-        launch = batcher->open[n];
-        moved = plan_move(batcher->arch, &device->limits, &launch->use, access, &launch->accesses[0]);
-    }
     if (moved != PLAN_MOVED) {
         skip(batcher, access, PLAN_NO_ROOM);
         return WM_OK;
     }
-    status = wm_model(batcher->arch, &launch->accesses[launch->count], &predicted);
-    if (status)
-        return status;
-    launch->inexact |= predicted.inexact;
+    launch = batcher->open[n];
     launch->items[launch->count] = (struct item){index, predicted};
     launch->count++;
-    return launch->count == batcher->launch_records ? close_launch(batcher, n, diag) : WM_OK;
+    launch->lines += predicted.lines;
+    return launch->count == batcher->launch_records ||
+                   (access->opcode.operation == WM_ST && launch->lines > MOST_STORED_LINES - WM_LANES)
+               ? close_launch(batcher, n, diag)
+               : WM_OK;
 }
 
 enum wm_status plan_batcher_finish(struct plan_batcher *batcher, struct wm_diag *diag)

@@ -12,6 +12,10 @@
 // Cycles between two accesses of a launch, so that the units are done with one before the next comes.
 #define PAUSE_CYCLES 600
 
+// Shared memory of a small L1, which no launch asks for: GPUs divide in few ways, and on all since compute capability 7.5 this
+// is another one than that with the largest L1. On an H200 L1 has 92 KB then.
+#define SMALL_L1_SHARED_PERCENT 60
+
 // Words of local memory that a lane's widest access has: each lies in a line of its own.
 #define LOCAL_WORDS 4
 
@@ -24,7 +28,7 @@ struct gpu {
     int64_t *cycles;                         // on the GPU
     struct gpu_parameters *parameters;
     unsigned char is_ready[GPU_INSTRUCTIONS]; // by instruction: its kernel has been prepared
-    int is_divided; // the last launch had shared memory, so that L1 was small
+    int is_small; // the last launch without shared memory had an L1 smaller than it could have
 };
 
 static int fail(cudaError_t error, const char *what, char *message)
@@ -234,39 +238,37 @@ void gpu_bounds(const struct gpu *gpu, int instruction, uint64_t *limit, uint64_
     }
 }
 
-// Whether a launch is to have all of shared memory. Lines of local memory outlive a launch in L1, unlike those of global
-// memory. L1 is emptied when it is divided another way between lines and shared memory, so a launch on local memory has
-// shared memory, of which it makes no use, exactly if the one before had none.
-static int wants_shared(const struct gpu *gpu, enum kernel_space space)
+// A launch is to find L1 empty. Lines of the launch before are still there, though no load hits those of global memory: a long
+// store takes longer over them. L1 is emptied when it is divided another way between lines and shared memory, so each launch
+// gets another division than the one before.
+static cudaError_t empty_l1(struct gpu *gpu, const void *kernel)
 {
-    switch (space) {
-    case KERNEL_IN_shared:
-    case KERNEL_IN_copy: return 1;
-    case KERNEL_IN_local: return !gpu->is_divided;
-    default: return 0;
-    }
+    gpu->is_small = !gpu->is_small;
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                gpu->is_small ? SMALL_L1_SHARED_PERCENT : cudaSharedmemCarveoutMaxL1);
 }
 
 int gpu_launch(struct gpu *gpu, int instruction, const struct gpu_record *records, unsigned count, int is_warm,
                char message[GPU_MESSAGE_SIZE])
 {
     const struct kernel *kernel = &kernels[instruction];
-    const int is_divided = wants_shared(gpu, kernel->space);
+    const int has_shared = kernel->space == KERNEL_IN_shared || kernel->space == KERNEL_IN_copy;
     void *arguments[] = {gpu->parameters};
     cudaError_t error = cudaSuccess;
 
-    if (is_divided && !gpu->is_ready[instruction]) {
+    if (!has_shared) {
+        error = empty_l1(gpu, kernel->function);
+    } else if (!gpu->is_ready[instruction]) {
         error = cudaFuncSetAttribute(kernel->function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      (int)gpu->info.shared_bytes);
         gpu->is_ready[instruction] = 1;
     }
-    gpu->is_divided = is_divided;
     gpu->parameters->count = count;
     gpu->parameters->pause = PAUSE_CYCLES;
     gpu->parameters->warm = !is_warm ? 0 : kernel->space == KERNEL_IN_local ? LOCAL_WORDS : 1;
     memcpy(gpu->parameters->record, records, count * sizeof *records);
     if (!error)
-        error = cudaLaunchKernel(kernel->function, dim3(1), dim3(32), arguments, is_divided ? gpu->info.shared_bytes : 0, 0);
+        error = cudaLaunchKernel(kernel->function, dim3(1), dim3(32), arguments, has_shared ? gpu->info.shared_bytes : 0, 0);
     return error ? fail(error, "a launch could not be started", message) : 0;
 }
 

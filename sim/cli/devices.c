@@ -60,8 +60,6 @@ static int open_one(struct devices *devices, const char *program)
         return failed(device, &device->diag, status);
     devices->count++;
     device->plan = *wire_device(device->wire);
-    /* recorded one access at a time only; what sums over launches of many count has not been checked */
-    device->plan.measures &= ~(UINT32_C(1) << WM_LSU_WRITEBACK);
     if (options->l1 == WM_L1_HIT) /* nothing goes to L2, or some: what the model says of a miss means nothing then */
         device->plan.measures &= ~(UINT32_C(1) << WM_L2_REQUESTS | UINT32_C(1) << WM_L2_SECTORS);
     if (device->plan.measures == 0 && !devices->counters_missing)
