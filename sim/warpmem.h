@@ -409,7 +409,8 @@ struct wm_phase {
     uint8_t repeats;         /* 2: all of them twice, as for a compare-and-swap on shared memory */
     uint8_t ideal_passes;    /* shared memory: what no placement can avoid */
     uint8_t folded;          /* banks whose numbers differ in these bits alone count as one */
-    uint8_t scale;           /* 2: banks are those of twice the address and twice the width (compare-and-swap); else 1 */
+    uint8_t scale;           /* 2: banks are those of twice the address and twice the width (compare-and-swap whose
+                                lanes are not all alone in their lines); else 1 */
     uint32_t cycle;          /* stores: in which it could begin, from the first tag wavefront's; 0: not by the race */
     uint8_t pass[WM_LANES];  /* which pass serves the lane, all its words; 0 to passes - 1 */
 };

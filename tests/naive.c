@@ -451,23 +451,25 @@ static int all_alone(const struct wm_access *a, uint32_t lanes)
 }
 
 /* Passes of the data stage for the operands of one pass: the rule of loads, but that operands of lanes which are all
- * alone in their lines use only half of the banks: words k and k + 4, the halves of a sector, then go through the same
- * one. The two operands of a compare-and-swap are taken to fill the place of a whole line with half of one, which is
- * right for most of the recorded ones, not for all. */
+ * alone in their lines use only some of the banks: words k and k + 4, the halves of a sector, then go through the same
+ * one. The two operands of a compare-and-swap fill the place of a whole line with half of one, and it has the phases of
+ * lanes twice as wide; those of lanes which are all alone go through one bank a sector. */
 static unsigned operand_wavefronts(const struct naive_rules *rules, const struct wm_access *a, uint32_t lanes)
 {
+    unsigned width = a->opcode.width_bytes;
+    int alone = all_alone(a, lanes);
     struct touches list;
 
-    list_words(rules, a->address, lanes, a->opcode.width_bytes, &list);
+    /* a lane asks for its sector's bank once, be it for 4 or for 8 bytes */
+    list_words(rules, a->address, lanes, is_cas(a) && alone ? 4 : width, &list);
     for (unsigned i = 0; i < list.n; i++) {
-        if (is_cas(a)) {
+        if (alone) {
+            list.of[i].bank &= is_cas(a) ? ~7u : ~4u;
+        } else if (is_cas(a)) {
             list.of[i].bank %= 16;
         }
-        if (all_alone(a, lanes)) {
-            list.of[i].bank &= ~4u;
-        }
     }
-    return data_wavefronts(rules, &list, is_cas(a) ? 2u * a->opcode.width_bytes : a->opcode.width_bytes);
+    return data_wavefronts(rules, &list, is_cas(a) ? 2 * width : width);
 }
 
 /* red, atom: pass after pass through the tag stage, one tag wavefront each. The data stage sends the operands, and for
@@ -492,7 +494,7 @@ static void count_atomic(const struct naive_rules *rules, const struct wm_access
     }
     out->l2_requests = out->lines;
     out->l2_sectors = out->sectors;
-    if (is_cas(a)) {
+    if (is_cas(a) && a->opcode.width_bytes > 8) {
         out->inexact = 1u << WM_LSU_WAVEFRONTS;
     }
 }

@@ -293,8 +293,7 @@ static void cut_l1(const struct cut *cut)
 static void add_atomic_phases(const struct cut *cut, uint32_t going, unsigned pass, int is_request,
                               const struct wmi_atomic_layout *layout)
 {
-    const unsigned width = cut->out->request_bytes * (layout->is_doubled ? 2 : 1);
-    const unsigned phase_lanes = cut->profile->phase_lanes[wmi_log2(width)];
+    const unsigned phase_lanes = layout->phase_lanes;
 
     for (unsigned first = 0; first < WM_LANES; first += phase_lanes) {
         struct wm_phase *phase = new_phase(cut, going & wmi_lane_range(first, phase_lanes), 0, first / phase_lanes);
@@ -312,8 +311,8 @@ static void add_atomic_phases(const struct cut *cut, uint32_t going, unsigned pa
 
 static void cut_atomic(const struct cut *cut)
 {
-    static const struct wmi_atomic_layout as_addressed = {0, 0};
     struct wm_anatomy *out = cut->out;
+    const struct wmi_atomic_layout as_addressed = {.phase_lanes = out->phase_lanes};
     unsigned pass = 0;
 
     out->path = WM_PATH_ATOMIC;
@@ -334,7 +333,7 @@ static void cut_atomic(const struct cut *cut)
             add_atomic_phases(cut, going, pass, 0, &as_addressed);
         pending &= ~going;
     }
-    if (cut->access->opcode.atomic == WM_ATOMIC_CAS)
+    if (cut->access->opcode.atomic == WM_ATOMIC_CAS && out->request_bytes > WMI_CAS_BYTES)
         out->unsure |= WM_UNSURE_DATA;
 }
 

@@ -1,9 +1,10 @@
 /*
  * Atomics on global memory.
  *
- * Measured on an H200 (traces/hardware/sm_90/atomics): exact on 2,808 of 2,808 random atom and red, 4 and 8 B, and on the
- * sums of a recorded scatter-add. The lanes go to the atomic units in passes. A pass takes one line per tag bank, and of
- * that line the lanes whose words are not wanted by an earlier lane in the same bank, whether that lane went or waits.
+ * Measured on an H200 (traces/hardware/sm_90/atomics): exact on 2,808 of 2,808 random atom and red, 4 and 8 B, on 4,158 of
+ * 4,158 compare-and-swaps, and on the sums of a recorded scatter-add. The lanes go to the atomic units in passes. A pass
+ * takes one line per tag bank, and of that line the lanes whose words are not wanted by an earlier lane in the same bank,
+ * whether that lane went or waits.
  */
 #include "model/model.h"
 
@@ -51,17 +52,22 @@ static void fold_banks(const struct wm_profile *profile, struct wmi_lines *lines
 }
 
 /*
- * Where every line has but one lane, the two 16 B halves of a sector share their banks. A compare-and-swap is laid out as if
- * its addresses were doubled: near, not exact (74 of 92 measured).
+ * The two values of a compare-and-swap lie side by side: its request is that of lanes of twice the width at twice their
+ * address, and so are its phases. Where every line of the pass has but one lane, the request goes in smaller packets (they
+ * are faster too, see cycles.c), and banks of one sector become one: all those of a compare-and-swap, and of another
+ * atomic those of the two 16 B halves.
  */
 struct wmi_atomic_layout wmi_atomic_layout(const struct wm_profile *profile, const struct wm_access *access, uint32_t going,
                                            const struct wmi_lines *lines)
 {
-    const unsigned half_sector = 16 / profile->bank_bytes;
-    struct wmi_atomic_layout layout = {access->opcode.atomic == WM_ATOMIC_CAS && access->opcode.width_bytes <= 8, 0};
+    const unsigned width = access->opcode.width_bytes;
+    const int is_pair = access->opcode.atomic == WM_ATOMIC_CAS && width <= WMI_CAS_BYTES;
+    const int is_alone = lines->count == wmi_popcount(going);
+    struct wmi_atomic_layout layout = {.is_doubled = is_pair && !is_alone};
 
-    if (lines->count == wmi_popcount(going))
-        layout.folded = layout.is_doubled ? 3 * half_sector : half_sector;
+    layout.phase_lanes = profile->phase_lanes[wmi_log2(is_pair ? 2 * width : width)];
+    if (is_alone)
+        layout.folded = is_pair ? profile->sector_bytes / profile->bank_bytes - 1 : 16 / profile->bank_bytes;
     return layout;
 }
 
@@ -70,20 +76,15 @@ static unsigned request_passes(const struct wm_profile *profile, const struct wm
                                const struct wmi_lines *lines, unsigned returning)
 {
     const struct wmi_atomic_layout layout = wmi_atomic_layout(profile, access, going, lines);
-    const unsigned width = access->opcode.width_bytes;
+    const unsigned scale = layout.is_doubled ? 2 : 1;
+    uint64_t address[WM_LANES];
     struct wmi_lines sent;
 
     if (!layout.is_doubled && !layout.folded)
         return returning;
-    if (layout.is_doubled) {
-        uint64_t doubled[WM_LANES];
-
-        for (unsigned lane = 0; lane < WM_LANES; lane++)
-            doubled[lane] = access->address[lane] << 1;
-        wmi_lines_of(profile, doubled, going, 2 * width, profile->phase_lanes[wmi_log2(2 * width)], &sent);
-    } else {
-        sent = *lines;
-    }
+    for (unsigned lane = 0; lane < WM_LANES; lane++)
+        address[lane] = access->address[lane] * scale;
+    wmi_lines_of(profile, address, going, access->opcode.width_bytes * scale, layout.phase_lanes, &sent);
     if (layout.folded)
         fold_banks(profile, &sent, layout.folded);
     return wmi_data_passes(&sent);
@@ -113,7 +114,7 @@ void wmi_atomic(const struct wm_profile *profile, const struct wm_access *access
         }
         pending &= ~going;
     }
-    if (access->opcode.atomic == WM_ATOMIC_CAS)
+    if (access->opcode.atomic == WM_ATOMIC_CAS && width > WMI_CAS_BYTES)
         out->inexact |= 1U << WM_LSU_WAVEFRONTS;
     out->l2_requests = out->lines;
     out->l2_sectors = out->sectors;

@@ -182,8 +182,12 @@ void wmi_local_addresses(const struct wm_profile *profile, const struct wm_acces
 /* Atomics on global memory: the lanes of pending that go in the next pass. */
 uint32_t wmi_atomic_pass(const struct wm_profile *profile, const struct wm_access *access, uint32_t pending);
 
+/* The widest lanes of which the values of a compare-and-swap were measured: 16 B ones are inexact. */
+#define WMI_CAS_BYTES 8
+
 /* How the request of a pass lies in the banks, where that is other than its addresses say. */
 struct wmi_atomic_layout {
+    unsigned phase_lanes;
     int is_doubled;  /* as lanes of twice the width at twice their address */
     unsigned folded; /* banks that differ in these bits alone are one */
 };

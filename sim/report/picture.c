@@ -308,7 +308,7 @@ void picture_phase_title(const struct picture *picture, const struct wm_phase *p
     }
     if (picture->access->opcode.matrices && phases == picture->access->opcode.matrices)
         buffer_printf(out, "%smatrix %u of %u", separator, phase->number + 1U, phases);
-    else if (phase->scale > 1) /* phases are those of twice the width */
+    else if (phase->is_request && picture->access->opcode.atomic == WM_ATOMIC_CAS) /* two values: phases of its own */
         buffer_printf(out, "%sphase %u", separator, phase->number + 1U);
     else if (phases > 1 || !*separator)
         buffer_printf(out, "%sphase %u of %u", separator, phase->number + 1U, phases);

@@ -40,14 +40,14 @@ static void show(const struct wm_access *access, const struct wm_counts *model, 
     fprintf(stderr, "#   %-24s model %" PRIx32 ", naive %" PRIx32 "\n", "inexact", model->inexact, naive->inexact);
 }
 
-/* What the model may call inexact: the L2 side of copies past L1, the data stage of a global compare-and-swap, matrices that
+/* What the model may call inexact: the L2 side of copies past L1, the data stage of a global compare-and-swap of 16 B, matrices that
  * lack rows. */
 static uint32_t may_be_inexact(const struct wm_opcode *opcode)
 {
     if (opcode->operation == WM_CP_ASYNC && opcode->cache == WM_CACHE_CG) {
         return UINT32_C(1) << WM_L2_REQUESTS | UINT32_C(1) << WM_L2_SECTORS;
     }
-    if (opcode->space == WM_GLOBAL && opcode->atomic == WM_ATOMIC_CAS) {
+    if (opcode->space == WM_GLOBAL && opcode->atomic == WM_ATOMIC_CAS && opcode->width_bytes > 8) {
         return UINT32_C(1) << WM_LSU_WAVEFRONTS;
     }
     if (opcode->space == WM_LOCAL) {
