@@ -509,6 +509,11 @@ struct wm_launch {
     uint64_t memory_bytes; /* most that buffers may take of this machine; 0: 4 GiB */
     uint32_t cuda_arch;    /* the value of __CUDA_ARCH__; 0: 900 */
     int no_files;          /* neither #include "" nor @FILE is read */
+    const char *const *macros; /* defined before the source is read, as by nvcc's -D: "NAME", which is 1, "NAME=TEXT" or
+                                  "NAME(A,B)=TEXT". What is defined again, here or in the source, counts as defined last, and
+                                  a remark says so where it differs. What is built in (__CUDA_ARCH__, warpSize, INT_MAX) is
+                                  refused: WM_E_ARGUMENT. */
+    size_t n_macros;
 };
 
 /* All zero (or a NULL pointer in its place) means the defaults. */
@@ -598,7 +603,7 @@ struct wm_expression {
 };
 
 /* Accesses of all warps of one block, from expressions. launch (of struct wm_reader_options) gives the block, the bytes of
- * extern __shared__ arrays, and sizes and contents of buffers; grid and kernel are not looked at. */
+ * extern __shared__ arrays, sizes and contents of buffers, and macros; grid and kernel are not looked at. */
 struct wm_expressions {
     const struct wm_expression *expressions; /* none: the reader has arrays alone */
     size_t n_expressions;
@@ -613,7 +618,8 @@ struct wm_expressions {
 /* Opens a reader of what the expressions access: for each combination of the values that lets give (the last let is the
  * fastest) all warps in turn, and each warp all expressions in turn. An access's file is "expression", or "expression 2" of
  * several, its line the one in there; its kernel is named "expression", or by the values: "expression(i=0, j=8)". Errors are
- * at line and column of a file "expression", "--decl", "--let", or of several "--decl 2". Nothing is warned about.
+ * at line and column of a file "expression", "--decl", "--let", or of several "--decl 2". Nothing is warned about; of
+ * macros that are defined twice there is a remark.
  * WM_E_SYNTAX, WM_E_UNSUPPORTED, WM_E_RANGE (a number; more than 65,536 combinations, or 131,072 warps in all), WM_E_NAME,
  * WM_E_ARGUMENT (the launch), WM_E_MEMORY; wm_reader_next() as of a kernel that is run. */
 enum wm_status wm_reader_open_expressions(const struct wm_expressions *input, const struct wm_reader_options *options,

@@ -375,6 +375,12 @@ struct source_file {
     const char *directory; /* with the last slash; "" */
 };
 
+/* Where a macro of the launch is used. */
+struct macro_use {
+    struct place place;
+    const char *text; /* as the launch has it */
+};
+
 struct program;
 
 struct compile {
@@ -383,6 +389,7 @@ struct compile {
     jmp_buf *escape;
     enum wm_status status;
     struct wm_diag diag;
+    struct place failed; /* where diag is about, if in a file */
     const struct wm_launch *launch;
     /* names and tokens */
     struct name **names;
@@ -390,6 +397,9 @@ struct compile {
     uint32_t names_size; /* power of two */
     struct source_file *files;
     uint32_t n_files;
+    struct macro_use *macro_uses;
+    size_t n_macro_uses;
+    size_t macro_use_room;
     struct tokens tokens;
     size_t at; /* of the parser */
     size_t split_at;  /* of a >> whose first half has closed a template's arguments */
@@ -456,6 +466,8 @@ int wmi_c_rank(int punct);
 
 /* preprocess.c */
 void wmi_c_preprocess(struct compile *c, const char *path, const char *text, size_t length);
+/* The macro of the launch, as given there, that is used at this place, or else in its line; NULL: none. */
+const char *wmi_c_macro_at(const struct compile *c, struct place place);
 /* Adds a text of its own behind all others, and moves there; name is what messages call it. It ends with T_END, before which
  * a declaration gets a ';'. */
 void wmi_c_piece(struct compile *c, const char *name, const char *text, int is_declaration);

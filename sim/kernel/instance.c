@@ -24,6 +24,8 @@ struct template_parameter *wmi_c_template_parameters(struct compile *c, uint32_t
                 wmi_c_unexpected(c, "'>'");
             if (token->kind == T_NAME && !token->name->keyword && !parameter->default_at)
                 parameter->name = token->name;
+            if (token->kind == T_NUMBER && !nested && !parameter->default_at) /* a macro that hides the name, mostly */
+                wmi_c_unexpected(c, "the name of a template parameter");
             if (token->kind != T_PUNCT)
                 continue;
             if (token->punct == '=' && !nested && !parameter->default_at)

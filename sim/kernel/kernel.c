@@ -26,6 +26,7 @@ void wmi_c_fail(struct compile *c, enum wm_status status, struct place place, co
     va_start(arguments, format);
     wmi_c_diag(&c->diag, status, c->files ? c->files[place.file].name : "", place, format, arguments);
     va_end(arguments);
+    c->failed = place;
     c->status = status;
     longjmp(*c->escape, 1);
 }
@@ -288,6 +289,18 @@ static void compile(struct wmi_run *run, const struct work *work)
     run->kernel_now = &run->kernel;
 }
 
+/* A message about a line that uses a macro of the launch says so: its text is not in the line. */
+static void say_macro(struct compile *c)
+{
+    const size_t length = strlen(c->diag.text);
+    const char *macro = NULL;
+
+    if (c->diag.line && c->diag.line == c->failed.line && c->diag.column == c->failed.column)
+        macro = wmi_c_macro_at(c, c->failed);
+    if (macro)
+        snprintf(c->diag.text + length, sizeof c->diag.text - length, "; this line uses -D %.80s", macro);
+}
+
 static enum wm_status run_new(const struct work *work, const struct wm_launch *launch, struct wmi_run **out,
                               struct wm_diag *diag)
 {
@@ -301,6 +314,7 @@ static enum wm_status run_new(const struct work *work, const struct wm_launch *l
     run->c.escape = &escape;
     if (setjmp(escape) != 0) {
         status = run->c.status;
+        say_macro(&run->c);
         if (diag)
             *diag = run->c.diag;
         wmi_run_free(run);

@@ -11,6 +11,7 @@ struct macro {
     int has_parameters;
     int is_variadic;
     int is_busy;
+    const char *given; /* by the launch, as it has it; NULL: by a source */
     struct token *body;
     size_t n_body;
 };
@@ -65,6 +66,32 @@ static const struct token *peek(struct source **top)
 }
 
 static void expand(struct preprocessor *p, struct source *top, struct tokens *out);
+
+/* For messages: what a macro stands for has its place, so they are about text that is not there. */
+static void note_use(struct compile *c, const struct macro *macro, struct place place)
+{
+    if (!macro->given)
+        return;
+    c->macro_uses = wmi_c_grow(c, c->macro_uses, c->n_macro_uses, &c->macro_use_room, sizeof *c->macro_uses);
+    c->macro_uses[c->n_macro_uses++] = (struct macro_use){place, macro->given};
+}
+
+const char *wmi_c_macro_at(const struct compile *c, struct place place)
+{
+    const char *text = NULL;
+    int is_exact = 0;
+
+    for (size_t i = 0; i < c->n_macro_uses; i++) {
+        const struct macro_use *use = &c->macro_uses[i];
+        const int is_here = use->place.column == place.column;
+
+        if (use->place.file != place.file || use->place.line != place.line || is_here < is_exact)
+            continue;
+        is_exact = is_here;
+        text = use->text;
+    }
+    return text;
+}
 
 /* The arguments of a call, from behind its name; lists without expansion. */
 static uint32_t collect(struct preprocessor *p, struct source **top, const struct macro *macro, struct place place,
@@ -236,7 +263,10 @@ static void expand(struct preprocessor *p, struct source *top, struct tokens *ou
                 wmi_c_push(c, out, &copy);
                 continue;
             }
+            note_use(c, macro, copy.place);
             collect(p, &top, macro, copy.place, lists);
+        } else {
+            note_use(c, macro, copy.place);
         }
         replacement = substitute(p, macro, lists, copy.place);
         if (!replacement.count)
@@ -444,7 +474,42 @@ static int holds(struct preprocessor *p, const struct token *line, size_t count,
 
 /* --------------------------------------------------------------------------------------------------------- directives */
 
-static void define(struct preprocessor *p, const struct token *line, size_t count, struct place place)
+static int is_same(const struct macro *a, const struct macro *b)
+{
+    if (a->has_parameters != b->has_parameters || a->is_variadic != b->is_variadic ||
+        a->n_parameters != b->n_parameters || a->n_body != b->n_body)
+        return 0;
+    for (uint32_t i = 0; i < a->n_parameters; i++) {
+        if (a->parameters[i] != b->parameters[i])
+            return 0;
+    }
+    for (size_t i = 0; i < a->n_body; i++) {
+        const struct token *left = &a->body[i];
+        const struct token *right = &b->body[i];
+
+        if (left->kind != right->kind || left->length != right->length || memcmp(left->text, right->text, left->length) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* Of two definitions the later stands, as for a C compiler, which warns as well. */
+static void replace_macro(struct compile *c, struct name *name, struct macro *macro, struct place place)
+{
+    const struct macro *old = name->macro;
+
+    if (old && old->given && !is_same(old, macro)) {
+        if (macro->given)
+            wmi_c_remark(c, wmi_c_text(c, "-D %.80s takes the place of -D %.80s", macro->given, old->given));
+        else
+            wmi_c_remark(c, wmi_c_text(c, "%s:%u: #define %s takes the place of -D %.80s", c->files[place.file].name, place.line,
+                                       name->text, old->given));
+    }
+    name->macro = macro;
+}
+
+/* given: by the launch, as it has it; NULL: by a source. */
+static void define(struct preprocessor *p, const struct token *line, size_t count, struct place place, const char *given)
 {
     struct compile *c = p->c;
     struct macro *macro = wmi_c_take(c, sizeof *macro);
@@ -472,7 +537,8 @@ static void define(struct preprocessor *p, const struct token *line, size_t coun
     macro->body = wmi_c_take(c, (macro->n_body + 1) * sizeof *macro->body);
     if (macro->n_body)
         memcpy(macro->body, line + i, macro->n_body * sizeof *macro->body);
-    line[0].name->macro = macro;
+    macro->given = given;
+    replace_macro(c, line[0].name, macro, place);
 }
 
 static struct place process(struct preprocessor *p, uint32_t file, const char *text, size_t length);
@@ -645,7 +711,7 @@ static void directive(struct preprocessor *p, const struct token *line, size_t c
     struct compile *c = p->c;
 
     if (is_word(&line[0], "define"))
-        define(p, line + 1, count - 1, line[0].place);
+        define(p, line + 1, count - 1, line[0].place, NULL);
     else if (is_word(&line[0], "undef")) {
         if (count < 2 || line[1].kind != T_NAME)
             wmi_c_fail(c, WM_E_SYNTAX, line[0].place, "expected a name after #undef");
@@ -699,6 +765,56 @@ static struct place process(struct preprocessor *p, uint32_t file, const char *t
     return end->place;
 }
 
+/* ------------------------------------------------------------------------------------------------ macros of the launch */
+
+/* The '=' of "NAME=TEXT" or "NAME(PARAMETERS)=TEXT", the end of what has none. NULL: it is none of these. */
+static const char *sign_of(const char *text, size_t name)
+{
+    const char *behind = text + name;
+
+    if (name == 0 || (text[0] >= '0' && text[0] <= '9'))
+        return NULL;
+    if (*behind == '(') {
+        behind = strchr(behind, ')');
+        if (!behind)
+            return NULL;
+        behind++;
+    }
+    return *behind == '=' || *behind == '\0' ? behind : NULL;
+}
+
+/* A macro of the launch; errors are reported at "-D NAME", with the column in its text. */
+static void define_given(struct preprocessor *p, const char *given)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    struct compile *c = p->c;
+    const struct place nowhere = {WMI_MAX_INCLUDES, 0, 0};
+    const size_t length = strspn(given, letters);
+    const char *sign = sign_of(given, length);
+    struct tokens tokens = {0};
+    const struct name *name;
+    const char *text;
+
+    c->files[nowhere.file].directory = "";
+    c->files[nowhere.file].name = wmi_c_text(c, "-D %s", given);
+    if (!sign)
+        wmi_c_fail(c, WM_E_ARGUMENT, nowhere, "expected NAME, NAME=TEXT or NAME(PARAMETERS)=TEXT");
+    c->files[nowhere.file].name = wmi_c_text(c, "-D %.*s", (int)length, given);
+    if (strchr(given, '\n'))
+        wmi_c_fail(c, WM_E_ARGUMENT, nowhere, "a macro is one line");
+    text = wmi_c_text(c, "%.*s %s", (int)(sign - given), given, *sign ? sign + 1 : "1");
+    wmi_c_lex(c, text, strlen(text), nowhere.file, &tokens);
+    name = tokens.list[0].name;
+    if (strcmp(name->text, "defined") == 0 || strcmp(name->text, "__has_include") == 0 ||
+        strcmp(name->text, "__VA_ARGS__") == 0)
+        wmi_c_fail(c, WM_E_ARGUMENT, nowhere, "%s cannot be a macro's name", name->text);
+    if (name->macro && !name->macro->given)
+        wmi_c_fail(c, WM_E_ARGUMENT, nowhere, "%s is built in and cannot be defined", name->text);
+    define(p, tokens.list, tokens.count - 1, tokens.list[0].place, wmi_c_text(c, "%s", given));
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- texts */
+
 void wmi_c_piece(struct compile *c, const char *name, const char *text, int is_declaration)
 {
     struct preprocessor p = {c, 0};
@@ -734,6 +850,8 @@ void wmi_c_preprocess(struct compile *c, const char *path, const char *text, siz
     c->n_files = 2;
     head = wmi_c_text(c, "#define __CUDA_ARCH__ %u\n%s", c->launch->cuda_arch ? c->launch->cuda_arch : 900, wmi_c_prelude);
     process(&p, 0, head, strlen(head));
+    for (size_t i = 0; i < c->launch->n_macros; i++)
+        define_given(&p, c->launch->macros[i]);
     process(&p, 1, text, length);
     end.kind = T_END;
     end.text = "";

@@ -20,7 +20,7 @@ static uint32_t bounded(const char *text, uint32_t most)
 }
 
 /* "// warpmem: --kernel NAME --arg A=B ..." in the first line, as in traces/kernels; the launch stays small. */
-static void read_options(char *line, struct wm_launch *launch, struct wm_launch_argument *arguments)
+static void read_options(char *line, struct wm_launch *launch, struct wm_launch_argument *arguments, const char **macros)
 {
     char *rest = NULL;
 
@@ -37,6 +37,8 @@ static void read_options(char *line, struct wm_launch *launch, struct wm_launch_
             launch->block[0] = bounded(value, 70);
         else if (strcmp(word, "--smem") == 0)
             launch->shared_bytes = bounded(value, 4096);
+        else if (strcmp(word, "-D") == 0 && launch->n_macros < MOST_ARGUMENTS)
+            macros[launch->n_macros++] = value;
         else if (strcmp(word, "--arg") == 0 && strchr(value, '=') && launch->n_arguments < MOST_ARGUMENTS) {
             char *sign = strchr(value, '=');
 
@@ -103,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static wm_arch *arch;
     static const char head[] = "// warpmem: ";
     struct wm_launch_argument arguments[MOST_ARGUMENTS];
+    const char *macros[MOST_ARGUMENTS];
     struct wm_launch launch = {.block = {40, 1, 1}, .grid = {2, 1, 1}, .max_steps = 5000, .memory_bytes = 8u << 20, .no_files = 1};
     struct wmi_run *kernel = NULL;
     struct wm_diag diag;
@@ -111,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!arch && wm_arch_open("sm_90", &arch, NULL) != WM_OK)
         abort();
     launch.arguments = arguments;
+    launch.macros = macros;
     if (size >= sizeof expressions - 1 && memcmp(data, expressions, sizeof expressions - 1) == 0) {
         line = malloc(size + 1);
         if (!line)
@@ -130,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             return 0;
         memcpy(line, data + sizeof head - 1, length);
         line[length] = '\0';
-        read_options(line, &launch, arguments);
+        read_options(line, &launch, arguments, macros);
     }
     if (wmi_run_new("fuzz.cu", (const char *)data, size, &launch, &kernel, &diag) == WM_OK)
         run(kernel, arch);

@@ -28,7 +28,7 @@ static void three(const char *text, uint32_t out[3])
     sscanf(text, "%u,%u,%u", &out[0], &out[1], &out[2]);
 }
 
-static void parse(char *text, struct wm_launch *launch, struct wm_launch_argument *arguments)
+static void parse(char *text, struct wm_launch *launch, struct wm_launch_argument *arguments, const char **macros)
 {
     char *rest = NULL;
 
@@ -59,23 +59,27 @@ static void parse(char *text, struct wm_launch *launch, struct wm_launch_argumen
 
             *sign = '\0';
             arguments[launch->n_arguments++] = (struct wm_launch_argument){value, sign + 1};
+        } else if (strcmp(word, "-D") == 0) {
+            macros[launch->n_macros++] = value;
         } else {
             abort();
         }
     }
     launch->arguments = arguments;
+    launch->macros = macros;
 }
 
 struct ran *run_kernel(const char *source, const char *options)
 {
     struct wm_launch launch = {.kernel = NULL};
     struct wm_launch_argument arguments[32];
+    const char *macros[32];
     struct ran *ran = must(calloc(1, sizeof *ran));
     char *text = must(strdup(options));
     const char *remark;
     int is_warning;
 
-    parse(text, &launch, arguments);
+    parse(text, &launch, arguments, macros);
     ran->status = wmi_run_new("k.cu", source, strlen(source), &launch, &ran->run, &ran->diag);
     free(text);
     if (ran->status != WM_OK)

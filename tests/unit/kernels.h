@@ -18,7 +18,7 @@ struct ran {
 };
 
 /* Runs the source; options as on the command line: "--kernel NAME --grid X,Y,Z --block X,Y,Z --arg A=B --smem N --blocks A-B
- * --sample N --max-steps N", with blanks between words. */
+ * --sample N --max-steps N -D NAME=TEXT", with blanks between words. */
 struct ran *run_kernel(const char *source, const char *options);
 
 /* A buffer's bytes, *size of them; freed with the run. */

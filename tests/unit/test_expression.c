@@ -409,6 +409,33 @@ static void test_arguments(void **state)
     assert_string_equal(text, "--arg j: expression has no such parameter; it has: index, a");
 }
 
+static void test_macros(void **state)
+{
+    static const struct given given = {.decls = {"__shared__ half tile[SIDE][SIDE + 8]", "#define AT(x) tile[x][0]"}, .lets = {"r=0:SIDE"},
+                                       .loads = {"AT(SIDE - 1 - r)"}};
+    static const struct given mistaken = {.decls = {"__shared__ half tile[8]"}, .lets = {"SIDE=3"}, .loads = {"tile[0]"}};
+    static const char *const macros[] = {"SIDE=64", "AT=5"};
+    const struct wm_launch launch = {.block = {1, 1, 1}, .macros = macros, .n_macros = 2};
+    struct wm_access access;
+    wm_reader *reader = NULL;
+    struct wm_diag diag;
+    char text[1024];
+    uint64_t total;
+
+    (void)state;
+    assert_int_equal(open_given(&given, &launch, &reader, &diag), WM_OK);
+    wm_reader_progress(reader, &total, &total);
+    assert_int_equal(total, 64);
+    assert_int_equal(wm_reader_next(reader, &access, NULL), WM_OK);
+    assert_int_equal(access.address[0], 63 * 72 * 2);
+    assert_string_equal(wm_reader_remark_at(reader, 0, NULL), "--decl 2:1: #define AT takes the place of -D AT=5");
+    assert_null(wm_reader_remark_at(reader, 1, NULL));
+    wm_reader_close(reader);
+    assert_int_equal(open_given(&mistaken, &launch, &reader, &diag), WM_E_SYNTAX);
+    wm_diag_format(&diag, text, sizeof text);
+    assert_string_equal(text, "--let:1:1: expected a name, as in NAME=VALUE, found '64'; this line uses -D SIDE=64");
+}
+
 /* A read of what was never written takes no memory, whatever the buffer's size; of what is filled, and a write, up to the limit. */
 static void test_memory(void **state)
 {
@@ -476,7 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accesses), cmocka_unit_test(test_values), cmocka_unit_test(test_mistakes),
         cmocka_unit_test(test_bounds),   cmocka_unit_test(test_many),   cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_arguments), cmocka_unit_test(test_memory), cmocka_unit_test(test_wide_range),
+        cmocka_unit_test(test_arguments), cmocka_unit_test(test_macros), cmocka_unit_test(test_memory), cmocka_unit_test(test_wide_range),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

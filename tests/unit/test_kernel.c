@@ -624,6 +624,45 @@ static void test_preprocessor(void **state)
     ran_free(ran);
 }
 
+/* Macros of the launch, as gcc -E shows them for the same -D. */
+static void test_macros(void **state)
+{
+    static const char source[] =
+        "#if ONE == 1 && defined EMPTY && !defined OFF\n"
+        "#define GOOD 1\n"
+        "#else\n"
+        "#error not here\n"
+        "#endif\n"
+        "#ifndef N\n"
+        "#define N 99\n"
+        "#endif\n"
+        "#undef GONE\n"
+        "#define GONE 8\n"
+        "template <int K> __device__ int twice() { return 2 * K; }\n"
+        "__constant__ int table[N + 1];\n"
+        "__global__ void k(int *out) {\n"
+        "  int x1 = 41;\n"
+        "  out[0] = GOOD EMPTY; out[1] = N * 2; out[2] = twice<N>(); out[3] = SUM(N, 1) * 2;\n"
+        "  out[4] = JOIN(x, ONE); out[5] = CALL(SUM, 3, 4); out[6] = BRACKET * 2; out[7] = GONE;\n"
+        "  out[8] = sizeof(table) / sizeof(int); out[9] = (integer)2.5f; out[10] = CHAIN; out[11] = SIGN == 5;\n"
+        "}\n";
+    struct ran *ran = good(source, "-D ONE -D EMPTY= -D N=3+4 -D SUM(a,b)=a+b -D JOIN(a,b)=a##1 -D CALL(f,...)=f(__VA_ARGS__) "
+                                   "-D BRACKET=(1+2) -D GONE=7 -D integer=int -D CHAIN=LINK -D LINK=ONE+5 -D SIGN=5==5?5:6 --arg out=int[12]");
+    static const int expected[] = {1, 11, 14, 9, 41, 7, 6, 8, 8, 2, 6, 5};
+
+    (void)state;
+    assert_memory_equal(buffer_of(ran, "out", NULL), expected, sizeof expected);
+    assert_string_equal(ran->remarks, "");
+    ran_free(ran);
+    ran = good("#define N 1\n#define N 2\n#define F(a) a\n#define M 3  /* as given */\n__global__ void k(int *out) { out[0] = N; }\n",
+               "-D N=4 -D F(b)=b -D M=3 -D M=3 -D N=5 --arg out=int[1]");
+    assert_int_equal(*(const int *)buffer_of(ran, "out", NULL), 2);
+    assert_string_equal(ran->remarks, "-D N=5 takes the place of -D N=4\n"
+                                      "k.cu:1: #define N takes the place of -D N=5\n"
+                                      "k.cu:3: #define F takes the place of -D F(b)=b\n");
+    ran_free(ran);
+}
+
 static void test_host_code(void **state)
 {
     static const char source[] =
@@ -817,6 +856,7 @@ int main(void)
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_templates),
         cmocka_unit_test(test_preprocessor),
+        cmocka_unit_test(test_macros),
         cmocka_unit_test(test_host_code),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_partial_warps),
