@@ -142,7 +142,7 @@ int run_convert(int argc, char **argv)
     const char *path = NULL;
     int option, status;
 
-    while ((option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "o:" LAUNCH_LETTERS, names, NULL)) != -1) {
         switch (option) {
         case 'o': path = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case OPTION_HELP: return print_help(help);
@@ -152,7 +152,7 @@ int run_convert(int argc, char **argv)
                 launch.first = "--kernel";
             break;
         default:
-            if (option < OPTION_GRID || option >= OPTION_LAUNCH_END)
+            if (!is_launch_option(option))
                 return usage_hint(COMMAND);
             if (!launch_option(COMMAND, option, optarg, &launch)) {
                 launch_free(&launch);

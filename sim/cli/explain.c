@@ -326,7 +326,7 @@ static int parse_options(int argc, char **argv, struct options *out)
     int option, status, is_good = 1;
 
     *out = (struct options){.l1 = WM_L1_MISS};
-    while (is_good && (option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
+    while (is_good && (option = getopt_long(argc, argv, "o:" LAUNCH_LETTERS, names, NULL)) != -1) {
         switch (option) {
         case OPTION_INDEX:
             out->has_index = 1;
@@ -658,10 +658,10 @@ static int find_access(struct run *run)
         return nothing_fits(run, index);
     if (run->chosen.has_index_load)
         remark(0, "expression: what it loads from global memory is zero, indices too: --arg NAME=int[32]:iota gives contents");
-    if (!options->file)
-        return 1;
-    wm_reader_notes(run->reader, &notes);
-    warn_notes(options->file, &notes);
+    if (options->file) {
+        wm_reader_notes(run->reader, &notes);
+        warn_notes(options->file, &notes);
+    }
     return launch_finish(&options->launch, run->reader) == 0;
 }
 

@@ -63,7 +63,7 @@ int input_option(const char *command, int option, char *text, struct expression_
 {
     if (option >= OPTION_DECL && option < OPTION_EXPRESSION_END)
         return expression_option(option, text, expression) ? -1 : EXIT_BAD;
-    if (option >= OPTION_GRID && option < OPTION_LAUNCH_END)
+    if (is_launch_option(option))
         return launch_option(command, option, text, launch) ? -1 : EXIT_USAGE;
     return usage_hint(command);
 }

@@ -182,7 +182,7 @@ static int parse_options(int argc, char **argv, struct options *out)
     int option, status, is_good = 1;
 
     *out = (struct options){.l1 = WM_L1_MISS};
-    while (is_good && (option = getopt_long(argc, argv, "o:", names, NULL)) != -1) {
+    while (is_good && (option = getopt_long(argc, argv, "o:" LAUNCH_LETTERS, names, NULL)) != -1) {
         switch (option) {
         case OPTION_FORMAT: is_good = is_format(optarg, &out->format); break;
         case OPTION_ARCH: out->arch = optarg; break;
@@ -247,8 +247,8 @@ static int suits_input(const struct run *run)
         complain_about(&diag);
         return 0;
     }
-    /* dynamic shared memory may be declared beside a trace */
-    if (options->expression.n_declarations && options->launch.first && strcmp(options->launch.first, "--smem") == 0)
+    /* beside a trace, what is declared may be dynamic shared memory, and use macros */
+    if (options->expression.n_declarations && !options->launch.needs_kernel)
         return 1;
     if (launch_refuses(&options->launch, run->reader, options->file, &diag)) {
         complain_about(&diag);
@@ -334,10 +334,12 @@ static int collect(struct run *run)
         say_diag(run, &diag);
         return 0;
     }
-    if (options->is_expression)
-        return 1;
-    wm_reader_notes(run->reader, &notes);
-    warn_notes(options->file, &notes);
+    if (!options->is_expression) {
+        wm_reader_notes(run->reader, &notes);
+        warn_notes(options->file, &notes);
+    }
+    if (run->declared && launch_finish(&options->launch, run->declared) != 0)
+        return 0;
     return launch_finish(&options->launch, run->reader) == 0;
 }
 

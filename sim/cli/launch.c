@@ -93,6 +93,26 @@ static int add_dump(const char *command, char *text, struct launch_options *out)
     return 1;
 }
 
+/* The library has the last word on what is behind the name. */
+static int add_macro(const char *command, const char *text, struct launch_options *out)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    const char *behind = text + strspn(text, letters);
+    const char **more;
+
+    if (behind == text || (*text >= '0' && *text <= '9') || !strchr("=(", *behind)) {
+        usage_error(command, "'%s' is not understood: -D takes NAME, NAME=TEXT or NAME(PARAMETERS)=TEXT", text);
+        return 0;
+    }
+    more = one_more(out->macros, out->launch.n_macros, sizeof *more);
+    if (!more)
+        return 0;
+    out->macros = more;
+    more[out->launch.n_macros++] = text;
+    out->launch.macros = more;
+    return 1;
+}
+
 static int parse_blocks(const char *command, const char *text, struct wm_launch *out)
 {
     char *end;
@@ -110,15 +130,23 @@ static int parse_blocks(const char *command, const char *text, struct wm_launch 
     return 0;
 }
 
+int is_launch_option(int option)
+{
+    return option == 'D' || (option >= OPTION_GRID && option < OPTION_LAUNCH_END);
+}
+
 int launch_option(const char *command, int option, char *text, struct launch_options *out)
 {
     static const char *const names[] = {"--grid",   "--block",  "--arg",       "--smem",
-                                        "--blocks", "--sample", "--max-steps", "--dump"};
+                                        "--blocks", "--sample", "--max-steps", "--dump",  "-D"};
     unsigned long number = 0;
     int is_good = 1;
 
+    if (option == 'D')
+        option = OPTION_DEFINE;
     if (!out->first)
         out->first = names[option - OPTION_GRID];
+    out->needs_kernel |= option != OPTION_SMEM && option != OPTION_DEFINE;
     switch (option) {
     case OPTION_GRID:
         out->is_given = 1;
@@ -128,6 +156,7 @@ int launch_option(const char *command, int option, char *text, struct launch_opt
         return parse_size(command, "--block", text, out->launch.block);
     case OPTION_ARG: return add_argument(command, text, out);
     case OPTION_DUMP: return add_dump(command, text, out);
+    case OPTION_DEFINE: return add_macro(command, text, out);
     case OPTION_BLOCKS: return parse_blocks(command, text, &out->launch);
     case OPTION_SMEM:
         is_good = parse_number(command, "--smem", text, 0, 256ul << 10, &number);
@@ -224,5 +253,6 @@ void launch_free(struct launch_options *options)
     for (size_t i = 0; i < options->dump_count; i++)
         output_close(options->dumps[i].output);
     free(options->arguments);
+    free(options->macros);
     free(options->dumps);
 }

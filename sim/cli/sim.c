@@ -162,7 +162,7 @@ static int parse_options(int argc, char **argv, struct options *out)
     int option, status, is_good = 1;
 
     *out = (struct options){.by = WM_BY_LINE, .jobs = processors()};
-    while (is_good && (option = getopt_long(argc, argv, "o:j:", names, NULL)) != -1) {
+    while (is_good && (option = getopt_long(argc, argv, "o:j:" LAUNCH_LETTERS, names, NULL)) != -1) {
         switch (option) {
         case OPTION_BY: is_good = parse_by(optarg, &out->by); break;
         case OPTION_FORMAT: is_good = parse_format(COMMAND, optarg, &out->format); break;
@@ -175,7 +175,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         case 'j': is_good = parse_number(COMMAND, "-j", optarg, 1, PIPELINE_MOST_WORKERS, &out->jobs); break;
         case OPTION_HELP: return print_help(help);
         default:
-            if (option < OPTION_GRID || option >= OPTION_LAUNCH_END)
+            if (!is_launch_option(option))
                 return usage_hint(COMMAND);
             is_good = launch_option(COMMAND, option, optarg, &out->launch);
         }

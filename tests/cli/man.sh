@@ -21,7 +21,7 @@ for command in $commands; do
     sed 's/\\-/-/g' "$man" | grep -E "^\.B[RI] .*\[[a-z, ]*\<$command\>[a-z, ]*\]\"?\$" | options >"$scratch/described"
     echo "--help" | sort -u - "$scratch/described" -o "$scratch/described"
     # An example may pipe into other programs: only lines that begin an option's description count.
-    sed -n 's/^  \(-[a-z], \)*\(--[a-z0-9-]*\).*/\2/p' "$scratch/$command" | options >"$scratch/offered"
+    sed -n 's/^  \(-[A-Za-z], \)*\(--[a-z0-9-]*\).*/\2/p' "$scratch/$command" | options >"$scratch/offered"
     check "the man page has the options of $command" diff "$scratch/offered" "$scratch/described"
 done
 check "the man page is of this version" grep -q "^\.TH .*\"warpmem ${PACKAGE_VERSION:?}\"" "$man"
