@@ -312,6 +312,9 @@ void wm_arch_close(wm_arch *arch);
 const char *wm_arch_name(const wm_arch *arch);
 const char *wm_arch_description(const wm_arch *arch);
 
+/* Ten times its compute capability: 90. */
+unsigned wm_arch_capability(const wm_arch *arch);
+
 /* Key number index in the profile's order. WM_END: there are no more. */
 enum wm_status wm_arch_key_at(const wm_arch *arch, size_t index, struct wm_arch_key *out);
 

@@ -916,6 +916,17 @@ const char *wm_arch_description(const wm_arch *arch)
     return arch->description;
 }
 
+unsigned wm_arch_capability(const wm_arch *arch)
+{
+    char *dot;
+    unsigned long major;
+
+    if (!arch)
+        return 0;
+    major = strtoul(arch->capability, &dot, 10);
+    return (unsigned)(10 * major + strtoul(dot + 1, NULL, 10));
+}
+
 enum wm_status wm_arch_key_at(const wm_arch *arch, size_t index, struct wm_arch_key *out)
 {
     if (!arch || !out)

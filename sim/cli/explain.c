@@ -790,6 +790,7 @@ int run_explain(int argc, char **argv)
     status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);
     if (status)
         goto done;
+    launch_on(&options.launch, run.arch);
     status = EXIT_BAD;
     if (open_input(&run) && find_access(&run) && write_all(&run))
         status = EXIT_SUCCESS;

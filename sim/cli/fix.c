@@ -708,6 +708,7 @@ int run_fix(int argc, char **argv)
     status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);
     if (status)
         goto done;
+    launch_on(&options.launch, run.arch);
     status = EXIT_BAD;
     if (!format_is_available(options.format) || output_open(options.output, &run.output) != 0)
         goto done;

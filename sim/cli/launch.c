@@ -130,6 +130,11 @@ static int parse_blocks(const char *command, const char *text, struct wm_launch 
     return 0;
 }
 
+void launch_on(struct launch_options *options, const wm_arch *arch)
+{
+    options->launch.cuda_arch = 10 * wm_arch_capability(arch);
+}
+
 int is_launch_option(int option)
 {
     return option == 'D' || (option >= OPTION_GRID && option < OPTION_LAUNCH_END);

@@ -65,6 +65,9 @@ enum {
     "  --max-steps N      give up when a warp of a block has run N steps (default: 100000000)\n" \
     "  --dump NAME=FILE   write what is in a pointer's buffer behind the run, as raw bytes\n"
 
+/* The kernel sees that GPU, as __CUDA_ARCH__. */
+void launch_on(struct launch_options *options, const wm_arch *arch);
+
 /* Whether what getopt_long() returned is an option of those above. */
 int is_launch_option(int option);
 

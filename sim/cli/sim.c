@@ -378,6 +378,7 @@ int run_sim(int argc, char **argv)
     status = open_arch(COMMAND, options.arch, options.arch_file, &run.arch);
     if (status)
         goto done;
+    launch_on(&options.launch, run.arch);
     status = EXIT_BAD;
     if (!format_is_available(options.format) || !make_tallies(&run) || !open_outputs(&run))
         goto done;

@@ -170,6 +170,7 @@ static void built_in_profiles_are_complete(void **state)
         size_t n;
 
         assert_string_equal(wm_arch_name(arch), names[i]);
+        assert_int_equal(wm_arch_capability(arch), atoi(names[i] + strlen("sm_")));
         assert_true(strlen(wm_arch_description(arch)) > 0);
         for (size_t k = 0; k < COUNT(needed); k++)
             (void)key_of(arch, needed[k]);
