@@ -70,6 +70,7 @@ const struct wmi_rule wmi_rules[] = {
     NUMBER("l1.store_window_lines", "lines", 1, 32, store_window_lines, WMI_DATA_STORE),
     NUMBER("l1.store_ahead_lines", "lines", 1, 32, store_ahead_lines, WMI_DATA_STORE),
     NUMBER("l1.store_ahead_cycles", "cycles", 0, 64, store_ahead_cycles, WMI_DATA_STORE),
+    NUMBER("l1.store_ahead_sectors", "sectors", 1, 32, store_ahead_sectors, WMI_DATA_STORE),
     NUMBER("l1.store_forward_cycles", "cycles", 0, 64, store_forward_cycles, WMI_DATA_STORE),
     NUMBER("l1.store_header_cycles", "cycles", 0, 64, store_header_cycles, WMI_DATA_STORE),
     NUMBER("l1.store_write_cycles", "cycles", 0, 64, store_write_cycles, WMI_DATA_STORE),

@@ -36,6 +36,7 @@ struct wm_profile {
     uint32_t store_window_lines;      /* l1.store_window_lines: lines between leaving the queue and the end of their send */
     uint32_t store_ahead_lines;       /* l1.store_ahead_lines: how far the reader may be ahead of the sender, */
     uint32_t store_ahead_cycles;      /* l1.store_ahead_cycles: and how long after that line's send began */
+    uint32_t store_ahead_sectors;     /* l1.store_ahead_sectors: sectors that are read and not sent, at most */
     uint32_t store_forward_cycles;    /* l1.store_forward_cycles: from a line's last read to its send */
     uint32_t store_header_cycles;     /* l1.store_header_cycles: of a send beside one for each sector */
     uint32_t store_write_cycles;      /* l1.store_write_cycles: from a flush to the first write of lanes narrower than a bank */

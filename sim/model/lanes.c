@@ -41,6 +41,8 @@ void wmi_lines_of(const struct wm_profile *profile, const uint64_t address[WM_LA
     unsigned at = 0;
 
     lines->count = 0;
+    lines->address = address;
+    lines->mask = mask;
     lines->phases = WM_LANES / phase_lanes;
     for (; mask; mask &= mask - 1) {
         const unsigned lane = wmi_log2(mask);

@@ -16,6 +16,8 @@
 struct wmi_lines {
     unsigned count;
     unsigned phases;                         /* phases of the access, empty ones included */
+    const uint64_t *address;                /* by lane: what they were made of; it must live as long */
+    uint32_t mask;                          /* lanes that are active */
     uint64_t index[WM_LANES];               /* address / line size */
     uint32_t sectors[WM_LANES];             /* bit s: sector s of the line is touched */
     uint32_t banks[WM_LANES][WMI_PHASES];   /* bit b: bank b is touched, by lanes of that phase */
