@@ -8,7 +8,7 @@ const struct naive_rules naive_sm_90 = {
     .banks = 32,
     .phase_lanes = {32, 32, 32, 16, 8, 4},
     .pair_merge = 1,
-    .tag_mask = {0x15B55AF6F, 0xF5EF7AB5},
+    .tag_mask = {0x15B55AF6F, 0x2F5EF7AB5},
     .store_merge = {4, 4, 8, 8, 8, 8},
 };
 

@@ -74,7 +74,7 @@ const struct wmi_rule wmi_rules[] = {
     NUMBER("l1.store_forward_cycles", "cycles", 0, 64, store_forward_cycles, WMI_DATA_STORE),
     NUMBER("l1.store_header_cycles", "cycles", 0, 64, store_header_cycles, WMI_DATA_STORE),
     NUMBER("l1.store_write_cycles", "cycles", 0, 64, store_write_cycles, WMI_DATA_STORE),
-    NUMBER("l1.tag_bank_top_byte", "byte", 0, 255, tag_bank_top_byte, WMI_DATA_STORE),
+    NUMBER("l1.tag_bank_top_bits", "bits", 0, 127, tag_bank_top_bits, WMI_DATA_STORE),
     NUMBER("l1.tag_bank_top", "bank", 0, 15, tag_bank_top, WMI_DATA_STORE),
     FLAG("l1.atomic_passes", atomic_passes, WMI_ATOMIC),
 

@@ -40,7 +40,7 @@ struct wm_profile {
     uint32_t store_forward_cycles;    /* l1.store_forward_cycles: from a line's last read to its send */
     uint32_t store_header_cycles;     /* l1.store_header_cycles: of a send beside one for each sector */
     uint32_t store_write_cycles;      /* l1.store_write_cycles: from a flush to the first write of lanes narrower than a bank */
-    uint32_t tag_bank_top_byte;       /* l1.tag_bank_top_byte: address bits 40 and up for which ... */
+    uint32_t tag_bank_top_bits;       /* l1.tag_bank_top_bits: address bits 41 and up for which ... */
     uint32_t tag_bank_top;            /* l1.tag_bank_top: ... their share in the tag bank is this, by exclusive or */
     uint32_t atomic_passes;           /* l1.atomic_passes: atomics go in passes of one line a tag bank (model/atomic.c) */
     uint32_t cas_piece_bytes;         /* l1.cas_piece_bytes: what a pass takes of a line for a compare-and-swap */

@@ -15,8 +15,8 @@
 
 #define BANKS (1U << WM_TAG_BANK_BITS)
 
-/* Address bits from here on are the top byte of a virtual address. */
-#define TOP_SHIFT 40U
+/* Of address bits from here on only what they add together is known. */
+#define TOP_SHIFT 41U
 
 /* A slot that is in use. */
 #define NEVER UINT32_MAX
@@ -443,7 +443,7 @@ static int base_is_known(const struct wm_profile *profile, const struct wmi_line
     const unsigned shift = TOP_SHIFT - wmi_log2(profile->line_bytes);
 
     for (unsigned i = 0; i < lines->count; i++) {
-        if (lines->index[i] >> shift != profile->tag_bank_top_byte)
+        if (lines->index[i] >> shift != profile->tag_bank_top_bits)
             return 0;
     }
     return 1;
