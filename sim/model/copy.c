@@ -224,50 +224,211 @@ static unsigned find_items(const struct wm_profile *profile, const struct wm_acc
     return sectors;
 }
 
-/* Items of one class share a packet. Lower classes go first: whole sectors, odd source halves, even ones. */
-static unsigned class_of(const struct wmi_item *item)
-{
-    const unsigned source_half = item->halves == 3 ? 3 : (item->halves - 1) ^ item->swap;
+/* Source sectors of the items that a pair could ask for next, by the half of the shared sector that they fill (1 low, 2 high,
+ * 3 both) and by whether they change places with the sector beside them. */
+struct next_sectors {
+    uint32_t from[4][2];
+};
 
-    return (3 - source_half) << 4 | item->halves << 2 | item->swap << 1 | ((item->to ^ item->from) & 1);
+/* Items with the same half and change of places share a packet: a class. */
+struct item_class {
+    unsigned halves;
+    unsigned moved;
+};
+
+static unsigned moved(const struct wmi_item *item)
+{
+    return (item->to ^ item->from) & 1;
 }
 
-/* The item of a pair that goes to a shared sector next: of two, the one of the lower half. */
-static struct wmi_item *next_item(struct wmi_bypass *bypass, unsigned pair, unsigned to)
+/* The item of a pair that goes to a shared sector next, in the pass for straight or for swapped halves: of two, the one of
+ * the lower half. */
+static struct wmi_item *next_item(struct wmi_bypass *bypass, unsigned pair, unsigned to, unsigned swap)
 {
     struct wmi_item *next = NULL;
 
     for (unsigned i = 0; i < bypass->items; i++) {
         struct wmi_item *item = &bypass->item[i];
 
-        if (item->halves && item->pair == pair && item->to == to && (!next || item->halves < next->halves))
+        if (item->halves && item->pair == pair && item->to == to && item->swap == swap &&
+            (!next || item->halves < next->halves))
             next = item;
     }
     return next;
 }
 
-/* Takes one packet out of a pair's items; returns the source sectors in it, 0 where none are left. */
-static uint32_t take_packet(const struct wm_profile *profile, struct wmi_bypass *bypass, unsigned pair)
+/* The class that goes next: whole sectors, then moved ones before the others, and of these high halves before low ones. */
+static struct item_class first_class(const struct next_sectors *next, unsigned swap)
+{
+    static const struct item_class order[] = {{3, 1}, {3, 0}, {2, 1}, {1, 1}, {2, 0}, {1, 0}};
+    /* Of a source sector that is asked for both its halves, the odd one goes first: its class overtakes. even: the shared
+     * half that even source halves fill. */
+    const unsigned even = swap ? 2 : 1;
+    const uint32_t odd_too = next->from[3 - even][0] | next->from[3 - even][1];
+
+    for (unsigned i = 0; i < sizeof order / sizeof order[0]; i++) {
+        const uint32_t from = next->from[order[i].halves][order[i].moved];
+
+        if (from && (order[i].halves != even || (from & odd_too) == 0))
+            return order[i];
+    }
+    return (struct item_class){0, 0};
+}
+
+/* Moved high halves, all out of odd source sectors, let low halves pass that are too, once in a pass: seen, not understood. */
+static struct item_class let_pass(const struct next_sectors *next, struct item_class class, int *passed)
+{
+    const uint32_t even_sectors = UINT32_C(0x55555555);
+    const struct item_class low = {1, next->from[1][1] != 0};
+    const uint32_t from = next->from[1][low.moved];
+
+    if (class.halves != 2 || !class.moved || (next->from[2][1] & even_sectors) || *passed || !from || (from & even_sectors))
+        return class;
+    *passed = 1;
+    return low;
+}
+
+/* Takes one packet out of a pair's items; returns the source sectors in it, 0 where none are left in that pass. */
+static uint32_t take_packet(const struct wm_profile *profile, struct wmi_bypass *bypass, unsigned pair, unsigned swap,
+                            int *passed)
 {
     const unsigned sectors = profile->line_bytes / profile->sector_bytes;
-    unsigned lowest = UINT32_MAX;
+    struct next_sectors next = {.from = {{0}}};
+    struct item_class class;
     uint32_t packet = 0;
 
     for (unsigned to = 0; to < sectors; to++) {
-        const struct wmi_item *item = next_item(bypass, pair, to);
+        const struct wmi_item *item = next_item(bypass, pair, to, swap);
 
-        if (item && class_of(item) < lowest)
-            lowest = class_of(item);
+        if (item)
+            next.from[item->halves][moved(item)] |= UINT32_C(1) << item->from;
     }
+    class = let_pass(&next, first_class(&next, swap), passed);
     for (unsigned to = 0; to < sectors; to++) {
-        struct wmi_item *item = next_item(bypass, pair, to);
+        struct wmi_item *item = next_item(bypass, pair, to, swap);
 
-        if (item && class_of(item) == lowest && !(packet >> item->from & 1)) {
+        if (item && item->halves == class.halves && moved(item) == class.moved && !(packet >> item->from & 1)) {
             packet |= UINT32_C(1) << item->from;
             item->halves = 0;
         }
     }
     return packet;
+}
+
+/* The packets of one source line, in their order. */
+struct packet_stream {
+    uint32_t packet[WM_LANES];
+    unsigned count;
+    unsigned pairs;
+    int waits;     /* some half that stays in place waits for the other of its shared sector */
+    int contested; /* some half waits, and could share a packet for which it may be too late */
+};
+
+/* Whether item could share a packet with one that goes to another shared sector. */
+static int has_partner(const struct wmi_bypass *bypass, const struct wmi_item *item)
+{
+    for (unsigned i = 0; i < bypass->items; i++) {
+        const struct wmi_item *other = &bypass->item[i];
+
+        if (other->pair == item->pair && other->to != item->to && other->swap == item->swap &&
+            other->halves == item->halves && moved(other) == moved(item) && other->from != item->from)
+            return 1;
+    }
+    return 0;
+}
+
+static void find_waits(const struct wmi_bypass *bypass, unsigned pair, struct packet_stream *stream)
+{
+    for (unsigned i = 0; i < bypass->items; i++) {
+        const struct wmi_item *high = &bypass->item[i];
+
+        for (unsigned k = 0; k < bypass->items; k++) {
+            const struct wmi_item *low = &bypass->item[k];
+
+            if (high->pair != pair || low->pair != pair || low->to != high->to || low->swap != high->swap ||
+                high->halves != 2 || low->halves != 1)
+                continue;
+            stream->waits |= !low->swap;
+            /* Of the copies measured of which this alone is uncertain, 3 had a request more or less. */
+            stream->contested |= has_partner(bypass, high);
+        }
+    }
+}
+
+/* The packets of one pair: first those with halves in place, then those with halves swapped. */
+static void add_pair(const struct wm_profile *profile, struct wmi_bypass *bypass, unsigned pair, struct packet_stream *stream)
+{
+    const unsigned before = stream->count;
+
+    find_waits(bypass, pair, stream);
+    for (unsigned swap = 0; swap < 2; swap++) {
+        int passed = 0;
+        uint32_t packet;
+
+        while ((packet = take_packet(profile, bypass, pair, swap, &passed)) != 0)
+            stream->packet[stream->count++] = packet;
+    }
+    stream->pairs += stream->count > before;
+}
+
+/* By how many requests a run of equal packets among different ones shrinks: fitted on lines that go to one shared row. With
+ * more rows it depends on when their packets come: mostly short runs stay as they are. */
+static unsigned merged_in_run(const struct packet_stream *stream, unsigned first, unsigned length)
+{
+    const int at_end = first + length == stream->count;
+
+    if (stream->pairs > 1)
+        return length > 3 ? length - (length + 3) / 4 : 0;
+    if (length == 2)
+        return first == 0 && stream->count == 3;
+    if (length == 3)
+        return first == 0 || at_end || stream->count <= 5;
+    if (length > 3)
+        return at_end ? length - 2 : 1;
+    return 0;
+}
+
+/* Whether nothing is merged for certain, though packets share sectors: at most three, each unlike the others; or, of one
+ * pair, with a single other sector between two equal ones. */
+static int is_unmerged(const struct packet_stream *stream)
+{
+    const uint32_t *packet = stream->packet;
+
+    if (stream->count > 3 || stream->waits || packet[0] == packet[1])
+        return 0;
+    if (stream->count == 2 || (packet[1] != packet[2] && packet[0] != packet[2]))
+        return 1;
+    return stream->pairs == 1 && packet[1] != packet[2] && wmi_popcount(packet[0]) == 1 && wmi_popcount(packet[1]) == 1;
+}
+
+/* Equal packets are merged by four. Where they differ but share sectors, it also depends on the packets of other lines: the
+ * count is then an estimate. */
+static void merge_packets(const struct packet_stream *stream, struct wmi_packets *line, uint32_t *inexact)
+{
+    const unsigned size = wmi_popcount(line->first);
+    unsigned length = 0;
+
+    line->requests = line->packets;
+    if (line->equal && line->packets) {
+        line->requests = (line->packets + 3) / 4;
+        line->sectors = line->requests * size;
+        if (stream->contested) /* late, it would keep all from being equal */
+            *inexact |= 1U << WM_L2_REQUESTS | 1U << WM_L2_SECTORS;
+        return;
+    }
+    for (unsigned i = 0; i < stream->count; i += length) {
+        unsigned merged;
+
+        for (length = 1; i + length < stream->count && stream->packet[i + length] == stream->packet[i];)
+            length++;
+        merged = merged_in_run(stream, i, length);
+        line->requests -= merged;
+        line->sectors -= merged * wmi_popcount(stream->packet[i]);
+    }
+    if (line->repeats && !is_unmerged(stream))
+        *inexact |= 1U << WM_L2_REQUESTS | 1U << WM_L2_SECTORS;
+    else if (stream->contested)
+        *inexact |= 1U << WM_L2_REQUESTS;
 }
 
 static void add_packet(struct wmi_packets *line, uint32_t packet)
@@ -281,42 +442,32 @@ static void add_packet(struct wmi_packets *line, uint32_t packet)
     line->sectors += wmi_popcount(packet);
 }
 
-/* Equal packets are merged by four. Where they differ but share sectors, L2 merges what comes together in time: the count
- * is then an upper bound. */
-static void merge_packets(struct wmi_packets *line, uint32_t *inexact)
+/* Asks for all of the line of a pair: that pair and those after it with the same line. */
+static void ask_line(const struct wm_profile *profile, struct wmi_bypass *bypass, unsigned pair, struct wmi_packets *line)
 {
-    line->requests = line->packets;
-    if (line->equal && line->packets) {
-        line->requests = (line->packets + 3) / 4;
-        line->sectors = line->requests * wmi_popcount(line->first);
-    } else if (line->repeats) {
-        *inexact |= 1U << WM_L2_REQUESTS | 1U << WM_L2_SECTORS;
+    struct packet_stream stream = {.count = 0};
+
+    *line = (struct wmi_packets){.line = bypass->pair[pair].line};
+    for (unsigned i = pair; i < bypass->pairs; i++) {
+        if (bypass->pair[i].line == line->line)
+            add_pair(profile, bypass, i, &stream);
     }
+    for (unsigned i = 0; i < stream.count; i++)
+        add_packet(line, stream.packet[i]);
+    merge_packets(&stream, line, &bypass->inexact);
 }
 
 static void ask_l2(const struct wm_profile *profile, struct wmi_bypass *bypass)
 {
-    struct wmi_packets *lines = bypass->asked;
-    unsigned count = 0;
-
+    bypass->asked_lines = 0;
     for (unsigned pair = 0; pair < bypass->pairs; pair++) {
-        unsigned packets = 0;
-        unsigned i = 0;
-        uint32_t packet;
+        unsigned before = 0;
 
-        while (i < count && lines[i].line != bypass->pair[pair].line)
-            i++;
-        if (i == count)
-            lines[count++] = (struct wmi_packets){.line = bypass->pair[pair].line};
-        for (; (packet = take_packet(profile, bypass, pair)) != 0; packets++)
-            add_packet(&lines[i], packet);
-        /* Which items share a packet is a fitted order: 11 of 1,323 such copies need one packet more or less. */
-        if (packets > 1)
-            bypass->inexact |= 1U << WM_L2_REQUESTS;
+        while (before < pair && bypass->pair[before].line != bypass->pair[pair].line)
+            before++;
+        if (before == pair)
+            ask_line(profile, bypass, pair, &bypass->asked[bypass->asked_lines++]);
     }
-    bypass->asked_lines = count;
-    for (unsigned i = 0; i < count; i++)
-        merge_packets(&lines[i], &bypass->inexact);
 }
 
 void wmi_copy_bypass(const struct wm_profile *profile, const struct wm_access *access, const uint8_t wavefront[WM_LANES],
