@@ -462,6 +462,8 @@ static enum wm_status measure(void *context, const struct plan_launch *launches,
         return WM_E_UNSUPPORTED;
     }
     for (size_t i = 0; i < n; i++) {
+        unsigned stored_lines = 0; /* L1 must hold them all */
+
         assert_true(launches[i].count > 0 && launches[i].count <= limits.launch_records);
         check_apart(&launches[i]);
         memset(sums[i], 0, sizeof sums[i]);
@@ -474,6 +476,7 @@ static enum wm_status measure(void *context, const struct plan_launch *launches,
             assert_true(plan_instruction(&launches[i].accesses[k].opcode, name));
             assert_string_equal(name, launches[i].instruction);
             assert_int_equal(wm_model(arch, &launches[i].accesses[k], &counts), WM_OK);
+            stored_lines += launches[i].accesses[k].opcode.operation == WM_ST ? counts.lines : 0;
             for (int c = 0; c < WM_COUNTERS; c++) {
                 sums[i][c] += wm_counts_get(&counts, (enum wm_counter)c);
                 if (counts.inexact >> c & 1) {
@@ -482,6 +485,7 @@ static enum wm_status measure(void *context, const struct plan_launch *launches,
             }
             sums[i][table->wrong_counter] += table->wrong[number];
         }
+        assert_true(stored_lines <= 512);
         if (launches[i].count > 1) {
             sums[i][WM_L2_SECTORS] += table->sum_error;
         }
