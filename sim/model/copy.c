@@ -213,10 +213,12 @@ static unsigned find_items(const struct wm_profile *profile, const struct wm_acc
             if (old->from == item.from && old->swap == item.swap)
                 break;
         }
-        if (i == bypass->items)
+        if (i == bypass->items) {
+            bypass->pair[item.pair].items |= UINT32_C(1) << i;
             bypass->item[bypass->items++] = item;
-        else
+        } else {
             bypass->item[i].halves |= item.halves;
+        }
         sectors += !same_sector;
         bypass->pair[item.pair].from |= UINT32_C(1) << item.from;
         bypass->pair[item.pair].to |= UINT32_C(1) << item.to;
@@ -247,11 +249,10 @@ static struct wmi_item *next_item(struct wmi_bypass *bypass, unsigned pair, unsi
 {
     struct wmi_item *next = NULL;
 
-    for (unsigned i = 0; i < bypass->items; i++) {
-        struct wmi_item *item = &bypass->item[i];
+    for (uint32_t rest = bypass->pair[pair].items; rest; rest &= rest - 1) {
+        struct wmi_item *item = &bypass->item[wmi_log2(rest)];
 
-        if (item->halves && item->pair == pair && item->to == to && item->swap == swap &&
-            (!next || item->halves < next->halves))
+        if (item->halves && item->to == to && item->swap == swap && (!next || item->halves < next->halves))
             next = item;
     }
     return next;
@@ -294,18 +295,19 @@ static uint32_t take_packet(const struct wm_profile *profile, struct wmi_bypass 
 {
     const unsigned sectors = profile->line_bytes / profile->sector_bytes;
     struct next_sectors next = {.from = {{0}}};
+    struct wmi_item *available[WM_LANES];
     struct item_class class;
     uint32_t packet = 0;
 
     for (unsigned to = 0; to < sectors; to++) {
-        const struct wmi_item *item = next_item(bypass, pair, to, swap);
+        const struct wmi_item *item = available[to] = next_item(bypass, pair, to, swap);
 
         if (item)
             next.from[item->halves][moved(item)] |= UINT32_C(1) << item->from;
     }
     class = let_pass(&next, first_class(&next, swap), passed);
     for (unsigned to = 0; to < sectors; to++) {
-        struct wmi_item *item = next_item(bypass, pair, to, swap);
+        struct wmi_item *item = available[to];
 
         if (item && item->halves == class.halves && moved(item) == class.moved && !(packet >> item->from & 1)) {
             packet |= UINT32_C(1) << item->from;
@@ -327,26 +329,28 @@ struct packet_stream {
 /* Whether item could share a packet with one that goes to another shared sector. */
 static int has_partner(const struct wmi_bypass *bypass, const struct wmi_item *item)
 {
-    for (unsigned i = 0; i < bypass->items; i++) {
-        const struct wmi_item *other = &bypass->item[i];
+    for (uint32_t rest = bypass->pair[item->pair].items; rest; rest &= rest - 1) {
+        const struct wmi_item *other = &bypass->item[wmi_log2(rest)];
 
-        if (other->pair == item->pair && other->to != item->to && other->swap == item->swap &&
-            other->halves == item->halves && moved(other) == moved(item) && other->from != item->from)
+        if (other->to != item->to && other->swap == item->swap && other->halves == item->halves &&
+            moved(other) == moved(item) && other->from != item->from)
             return 1;
     }
     return 0;
 }
 
+/* A high half waits for the low one of its shared sector. */
 static void find_waits(const struct wmi_bypass *bypass, unsigned pair, struct packet_stream *stream)
 {
-    for (unsigned i = 0; i < bypass->items; i++) {
-        const struct wmi_item *high = &bypass->item[i];
+    const uint32_t items = bypass->pair[pair].items;
 
-        for (unsigned k = 0; k < bypass->items; k++) {
-            const struct wmi_item *low = &bypass->item[k];
+    for (uint32_t highs = items; highs; highs &= highs - 1) {
+        const struct wmi_item *high = &bypass->item[wmi_log2(highs)];
 
-            if (high->pair != pair || low->pair != pair || low->to != high->to || low->swap != high->swap ||
-                high->halves != 2 || low->halves != 1)
+        for (uint32_t lows = high->halves == 2 ? items : 0; lows; lows &= lows - 1) {
+            const struct wmi_item *low = &bypass->item[wmi_log2(lows)];
+
+            if (low->halves != 1 || low->to != high->to || low->swap != high->swap)
                 continue;
             stream->waits |= !low->swap;
             /* Of the copies measured of which this alone is uncertain, 3 had a request more or less. */

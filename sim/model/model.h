@@ -216,6 +216,7 @@ struct wmi_pair {
     unsigned last;      /* the highest lane */
     uint32_t from;      /* sectors asked for: of the source line, */
     uint32_t to;        /* and of the shared row */
+    uint32_t items;     /* bit i: item i is its own */
 };
 
 /* Source bytes for one shared sector: a whole source sector, straight or with its halves swapped, or one half of it. */
