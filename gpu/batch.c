@@ -10,9 +10,10 @@
 /* Launches that are being filled, one for each instruction, or two. */
 #define MOST_OPEN 512
 
-/* Lines that the stores of a launch may have: L1 must hold them all, also where it is small (92 KB on an H200, of which
- * others have 736 lines), as long stores take longer where they displace lines. */
+/* Lines that the stores of a launch may have: L1 must hold them all, also where it is small (736 lines on an H200), as long
+ * stores take longer where they displace lines. And the most that one more may have, of 16 B in local memory. */
 #define MOST_STORED_LINES 512
+#define LINES_OF_STORE    (4 * WM_LANES)
 
 /* Launches that an access is moved into before it is left in one where not all predictions are as exact as its own. */
 #define MOST_PLACES 8
@@ -479,7 +480,7 @@ enum wm_status plan_batcher_add(struct plan_batcher *batcher, uint64_t index, co
     launch->count++;
     launch->lines += predicted.lines;
     return launch->count == batcher->launch_records ||
-                   (access->opcode.operation == WM_ST && launch->lines > MOST_STORED_LINES - WM_LANES)
+                   (access->opcode.operation == WM_ST && launch->lines > MOST_STORED_LINES - LINES_OF_STORE)
                ? close_launch(batcher, n, diag)
                : WM_OK;
 }

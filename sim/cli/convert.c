@@ -19,6 +19,8 @@ static const char help[] =
     "Write traces of any format that `warpmem sim' reads as one text trace; FILE '-' is standard input.\n"
     "\n"
     "  -o, --output FILE  write there instead of to standard output; nothing is written unless all goes well\n"
+    "  --arch NAME        the GPU that a source sees as __CUDA_ARCH__ (default: " DEFAULT_ARCH ")\n"
+    "  --arch-file FILE   the same, from a profile of your own\n"
     "  --kernel NAME      the kernel of a source (FILE.cu), or an instance of a template, such as 'copy<float4,8>'\n"
     "  --help             this text\n"
     "\n" LAUNCH_HELP
@@ -128,24 +130,41 @@ static int check_files(char *const *files, int count, const struct launch_option
     return files_are_apart(COMMAND, &uses);
 }
 
+/* -1: go on; else the exit status. */
+static int set_arch(const char *name, const char *file, struct launch_options *launch)
+{
+    wm_arch *arch = NULL;
+    const int status = open_arch(COMMAND, name, file, &arch);
+
+    if (status)
+        return status;
+    launch_on(launch, arch);
+    wm_arch_close(arch);
+    return -1;
+}
+
 int run_convert(int argc, char **argv)
 {
-    enum { OPTION_HELP = 256, OPTION_KERNEL };
+    enum { OPTION_HELP = 256, OPTION_KERNEL, OPTION_ARCH, OPTION_ARCH_FILE };
     static const struct option names[] = {
         {"output", required_argument, NULL, 'o'},
         {"help", no_argument, NULL, OPTION_HELP},
         {"kernel", required_argument, NULL, OPTION_KERNEL},
+        {"arch", required_argument, NULL, OPTION_ARCH},
+        {"arch-file", required_argument, NULL, OPTION_ARCH_FILE},
         LAUNCH_OPTIONS,
         {NULL, 0, NULL, 0},
     };
     struct launch_options launch = {.is_given = 0};
-    const char *path = NULL;
+    const char *path = NULL, *arch = NULL, *arch_file = NULL;
     int option, status;
 
     while ((option = getopt_long(argc, argv, "o:" LAUNCH_LETTERS, names, NULL)) != -1) {
         switch (option) {
         case 'o': path = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
         case OPTION_HELP: return print_help(help);
+        case OPTION_ARCH: arch = optarg; break;
+        case OPTION_ARCH_FILE: arch_file = optarg; break;
         case OPTION_KERNEL:
             launch.launch.kernel = optarg;
             if (!launch.first)
@@ -163,6 +182,8 @@ int run_convert(int argc, char **argv)
     status = check_traces(COMMAND, argv + optind, argc - optind);
     if (status < 0)
         status = check_files(argv + optind, argc - optind, &launch, path);
+    if (status < 0)
+        status = set_arch(arch, arch_file, &launch);
     if (status < 0)
         status = convert(argv + optind, argc - optind, &launch, path);
     launch_free(&launch);

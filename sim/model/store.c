@@ -157,7 +157,8 @@ static void read_sectors(struct race *race, struct draining *draining, uint32_t 
     for (uint32_t rest = race->store->lines->sectors[draining->line]; rest; rest &= rest - 1) {
         struct reading *reading = &race->reading[race->readings];
 
-        if (race->readings >= profile->store_ahead_sectors)
+        /* a line's own sectors are sent when all are read */
+        if (race->readings >= profile->store_ahead_sectors && race->readings - profile->store_ahead_sectors < first)
             cycle = later(cycle, race->reading[race->readings - profile->store_ahead_sectors].sent);
         reading->cycle = cycle++;
         reading->banks = line_banks(race, draining->line) & (one << (words * wmi_log2(rest)));

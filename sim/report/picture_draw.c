@@ -340,7 +340,10 @@ static void lines(struct sheet *sheet)
     snprintf(title, sizeof title, "Lines of %u B and their sectors of %u B", a->line_bytes, a->sector_bytes);
     heading(sheet, title,
             a->path == WM_PATH_ATOMIC
-                ? "A number is a lane. Sectors count whole. A pass to the atomic units takes one line of each tag bank."
+                ? sheet->picture->access->opcode.atomic == WM_ATOMIC_CAS
+                      ? "A number is a lane. Sectors count whole. A pass to the atomic units takes half a line of each tag "
+                        "bank: two values go with each lane."
+                      : "A number is a lane. Sectors count whole. A pass to the atomic units takes one line of each tag bank."
                 : "A number is a lane. Sectors count whole. The tag stage looks up one line of each tag bank in a "
                   "wavefront.");
     for (unsigned request = 0; request < a->requests; request++) {

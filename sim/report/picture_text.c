@@ -466,9 +466,9 @@ static const char *data_rule(const struct picture *p)
                "serves "
                "one word in a pass. Lanes, by pass:";
     if (a->phase_count && picture_has_attempts(a, &a->phase[0]))
-        return "tag wavefronts that share data wavefronts; words narrower than a bank are written in attempts, which "
-               "are "
-               "blocked while the drain to L2 reads their banks. Lanes, by attempt:";
+        return "tag wavefronts that share data wavefronts; words narrower than a bank are written in attempts; those of "
+               "groups behind the first that leave out bytes of a word are blocked while the drain to L2 reads their "
+               "banks. Lanes, by attempt:";
     if (p->access->opcode.operation != WM_LD)
         return "tag wavefronts that share data wavefronts; each bank takes one word in a pass. Lanes, by pass:";
     if (a->phase_count && !a->phase[0].wavefronts)
@@ -784,7 +784,7 @@ static void bypass(struct canvas *canvas)
         picture_lanes_named(a->lanes & ~a->asked, text);
         sentence(canvas, PLAIN, 2, buffer_text(text));
     }
-    heading(canvas, "To L2:", "packets of sectors of one line; equal ones go by four.");
+    heading(canvas, "To L2:", "packets of sectors of one line; if all are equal, they go by four.");
     for (uint32_t i = 0; i < a->packets_count; i++) {
         const struct wm_packets *p = &a->packets[i];
 

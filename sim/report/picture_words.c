@@ -413,6 +413,7 @@ static void atomic(const struct picture *p, struct buffer *out)
 {
     const struct wm_counts *c = p->counts;
     const struct picture_footprint footprint = picture_footprint(p->anatomy);
+    const int has_pairs = p->access->opcode.atomic == WM_ATOMIC_CAS;
 
     if (c->sectors > footprint.sectors)
         looked_up_again(p, &footprint, out);
@@ -420,10 +421,12 @@ static void atomic(const struct picture *p, struct buffer *out)
         sectors(p, out);
     buffer_printf(
         out,
-        " An atomic goes to the atomic units in passes, here %u: a pass takes one line in each of %u tag banks, "
+        " An atomic goes to the atomic units in passes, here %u: a pass takes %s in each of %u tag banks, "
         "and of it the lanes whose words no earlier lane of that bank waits for, so that lanes at one address "
-        "go one after the other. The data stage takes %u wavefront%s%s.",
-        c->tag_wavefronts, p->anatomy->tag_banks, c->lsu_wavefronts, plural(c->lsu_wavefronts),
+        "go one after the other.%s The data stage takes %u wavefront%s%s.",
+        c->tag_wavefronts, has_pairs ? "half of one line (two values go with each lane)" : "one line", p->anatomy->tag_banks,
+        has_pairs ? " The two values lie side by side, as one of twice the width, which gives phases of their own." : "",
+        c->lsu_wavefronts, plural(c->lsu_wavefronts),
         p->access->opcode.operation == WM_ATOM ? " for the values and the results that come back" : "");
     if (p->access->opcode.space == WM_SHARED_CLUSTER)
         buffer_printf(
