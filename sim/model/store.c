@@ -61,7 +61,7 @@ struct draining {
 struct reading {
     uint32_t cycle;
     uint32_t sent;
-    uint32_t banks;
+    uint32_t banks; /* of the first phase, which narrow lanes have alone; others never ask */
 };
 
 struct race {
@@ -134,16 +134,6 @@ static uint32_t later(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-/* Banks that lanes of any phase touch in a line. */
-static uint32_t line_banks(const struct race *race, unsigned line)
-{
-    uint32_t banks = 0;
-
-    for (unsigned phase = 0; phase < race->store->lines->phases; phase++)
-        banks |= race->store->lines->banks[line][phase];
-    return banks;
-}
-
 /* Sectors are read in ascending order, one a cycle, and sent in as many cycles behind a header. The reader is not too far
  * ahead of the sender, neither in lines nor in sectors. */
 static void read_sectors(struct race *race, struct draining *draining, uint32_t cycle)
@@ -161,7 +151,7 @@ static void read_sectors(struct race *race, struct draining *draining, uint32_t 
         if (race->readings >= profile->store_ahead_sectors && race->readings - profile->store_ahead_sectors < first)
             cycle = later(cycle, race->reading[race->readings - profile->store_ahead_sectors].sent);
         reading->cycle = cycle++;
-        reading->banks = line_banks(race, draining->line) & (one << (words * wmi_log2(rest)));
+        reading->banks = race->store->lines->banks[draining->line][0] & (one << (words * wmi_log2(rest)));
         race->readings++;
     }
     race->read_done = cycle;
@@ -248,7 +238,7 @@ static uint32_t count_words(const struct race *race, const struct group *group, 
     for (unsigned w = group->first_wave; w < group->first_wave + group->waves; w++) {
         for (unsigned i = 0; i < race->wave[w].lines; i++) {
             const unsigned line = race->wave[w].line[i];
-            const uint32_t banks = line_banks(race, line);
+            const uint32_t banks = race->store->lines->banks[line][0];
 
             *partial |= (int)(race->store->partial >> line & 1);
             waiting |= banks;
