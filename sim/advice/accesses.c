@@ -82,8 +82,7 @@ static uint64_t hash_pattern(uint64_t hash, const struct wm_access *access)
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
 
-/* Makes room for one more in a list. 0: out of memory. */
-static int grow(void *list, size_t n, size_t *size, size_t element_bytes)
+int list_grow(void *list, size_t n, size_t *size, size_t element_bytes)
 {
     size_t wanted = *size ? *size * 2 : 4;
     void *more, *old;
@@ -253,7 +252,7 @@ static struct access_site *new_site(struct accesses *accesses, struct access_ker
     const char *file = access->file ? intern(accesses->index, access->file) : NULL;
     struct access_site *site;
 
-    if ((access->file && !file) || !grow(&kernel->sites, kernel->n_sites, &kernel->size, sizeof(struct access_site *)))
+    if ((access->file && !file) || !list_grow(&kernel->sites, kernel->n_sites, &kernel->size, sizeof(struct access_site *)))
         return NULL;
     site = calloc(1, sizeof *site);
     if (!site)
@@ -326,7 +325,7 @@ static enum wm_status keep(struct accesses *accesses, struct access_kernel *kern
     }
     if (accesses->kept >= 2 * ACCESSES_OF_ALL)
         return WM_E_RANGE;
-    if (!grow(&site->accesses, site->n, &site->size, sizeof *site->accesses))
+    if (!list_grow(&site->accesses, site->n, &site->size, sizeof *site->accesses))
         return WM_E_MEMORY;
     copy = &site->accesses[site->n++];
     *copy = *access;

@@ -54,4 +54,8 @@ void accesses_free(struct accesses *accesses);
 /* Whether two accesses ask for the same: opcode, mask and addresses of active lanes. */
 int access_equals(const struct wm_access *a, const struct wm_access *b);
 
+/* Makes room for one more in a list: list points to the pointer to its n elements, *size is what it has room for. 0: out of
+ * memory. */
+int list_grow(void *list, size_t n, size_t *size, size_t element_bytes);
+
 #endif

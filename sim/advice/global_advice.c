@@ -85,16 +85,9 @@ void draft_effect(struct finder *finder, struct draft *draft, const struct site 
     const struct site **copy;
     struct effect *effect;
 
-    if (draft->n_effects == draft->size) {
-        size_t size = draft->size ? 2 * draft->size : 4;
-        struct effect *bigger = realloc(draft->effects, size * sizeof *bigger);
-
-        if (!bigger) {
-            finder->status = WM_E_MEMORY;
-            return;
-        }
-        draft->effects = bigger;
-        draft->size = size;
+    if (!list_grow(&draft->effects, draft->n_effects, &draft->size, sizeof *draft->effects)) {
+        finder->status = WM_E_MEMORY;
+        return;
     }
     copy = calloc(n, sizeof *copy);
     if (!copy) {
@@ -166,19 +159,10 @@ int propose(struct finder *finder, struct draft *draft)
 
     if (finder->status || !is_worth_it(draft))
         goto done;
-    if (!finder->status && out->n == finder->size) {
-        size_t size = finder->size ? 2 * finder->size : 8;
-        struct advice *bigger = realloc(out->list, size * sizeof *bigger);
-
-        if (bigger) {
-            out->list = bigger;
-            finder->size = size;
-        } else {
-            finder->status = WM_E_MEMORY;
-        }
-    }
-    if (finder->status)
+    if (!list_grow(&out->list, out->n, &finder->size, sizeof *out->list)) {
+        finder->status = WM_E_MEMORY;
         goto done;
+    }
     advice.title = strdup(buffer_text(&draft->title));
     advice.words = strdup(buffer_text(&draft->words));
     if (!advice.title || !advice.words || draft->title.failed || draft->words.failed) {

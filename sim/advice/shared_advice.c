@@ -402,15 +402,8 @@ static enum wm_status add_touch(struct shared_search *search, size_t line, const
     struct touch *touch;
     enum wm_status status;
 
-    if (search->n == *size) {
-        const size_t wanted = *size ? *size * 2 : 64;
-        struct touch *more = realloc(search->touches, wanted * sizeof *more);
-
-        if (!more)
-            return WM_E_MEMORY;
-        search->touches = more;
-        *size = wanted;
-    }
+    if (!list_grow(&search->touches, search->n, size, sizeof *search->touches))
+        return WM_E_MEMORY;
     if (access->count > MOST_EXECUTIONS || advice->executed + access->count > MOST_EXECUTIONS)
         return WM_E_RANGE;
     touch = &search->touches[search->n];
@@ -526,15 +519,8 @@ static enum wm_status add_other(struct shared_search *search, const struct wm_ac
 
     if (status)
         return status;
-    if (search->n_others == *size) {
-        const size_t wanted = *size ? *size * 2 : 64;
-        struct other *more = realloc(search->others, wanted * sizeof *more);
-
-        if (!more)
-            return WM_E_MEMORY;
-        search->others = more;
-        *size = wanted;
-    }
+    if (!list_grow(&search->others, search->n_others, size, sizeof *search->others))
+        return WM_E_MEMORY;
     other = &search->others[search->n_others++];
     other->access = access;
     other->is_past_l1 = is_copy_past_l1(access);

@@ -30,16 +30,9 @@ struct candidates {
 
 static void add(struct candidates *candidates, const struct candidate *candidate)
 {
-    if (candidates->n == candidates->size) {
-        const size_t wanted = candidates->size ? candidates->size * 2 : 64;
-        struct candidate *more = realloc(candidates->list, wanted * sizeof *more);
-
-        if (!more) {
-            candidates->failed = 1;
-            return;
-        }
-        candidates->list = more;
-        candidates->size = wanted;
+    if (!list_grow(&candidates->list, candidates->n, &candidates->size, sizeof *candidates->list)) {
+        candidates->failed = 1;
+        return;
     }
     candidates->list[candidates->n++] = *candidate;
 }

@@ -20,15 +20,8 @@ struct phase_list {
 
 static struct xor_phase *new_phase(struct phase_list *phases)
 {
-    if (phases->n == phases->size) {
-        const size_t wanted = phases->size ? phases->size * 2 : 64;
-        struct xor_phase *more = realloc(phases->list, wanted * sizeof *more);
-
-        if (!more)
-            return NULL;
-        phases->list = more;
-        phases->size = wanted;
-    }
+    if (!list_grow(&phases->list, phases->n, &phases->size, sizeof *phases->list))
+        return NULL;
     memset(&phases->list[phases->n], 0, sizeof *phases->list);
     return &phases->list[phases->n++];
 }

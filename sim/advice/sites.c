@@ -1,6 +1,7 @@
 /* What the accesses of a site have in common is looked for in all of them: nothing here is a sample or a guess. */
 #include "sites.h"
 
+#include "accesses.h"
 #include "verdict.h"
 
 #include <stdlib.h>
@@ -8,15 +9,8 @@
 
 enum wm_status access_list_add(struct access_list *list, const struct wm_access *access)
 {
-    if (list->n == list->size) {
-        size_t size = list->size ? 2 * list->size : 64;
-        struct wm_access *bigger = realloc(list->list, size * sizeof *bigger);
-
-        if (!bigger)
-            return WM_E_MEMORY;
-        list->list = bigger;
-        list->size = size;
-    }
+    if (!list_grow(&list->list, list->n, &list->size, sizeof *list->list))
+        return WM_E_MEMORY;
     list->list[list->n++] = *access;
     return WM_OK;
 }
