@@ -119,18 +119,6 @@ done:
 }
 
 /* -1: go on; else the exit status. */
-static int check_files(char *const *files, int count, const struct launch_options *launch, const char *path)
-{
-    struct file_uses uses = {.count = 0};
-
-    for (int i = 0; i < count; i++)
-        file_is_read(&uses, files[i]);
-    file_is_written(&uses, path);
-    launch_files(launch, &uses);
-    return files_are_apart(COMMAND, &uses);
-}
-
-/* -1: go on; else the exit status. */
 static int set_arch(const char *name, const char *file, struct launch_options *launch)
 {
     wm_arch *arch = NULL;
@@ -179,9 +167,11 @@ int run_convert(int argc, char **argv)
             }
         }
     }
-    status = check_traces(COMMAND, argv + optind, argc - optind);
+    status = arch && arch_file ? usage_error(COMMAND, "--arch and --arch-file exclude each other")
+                               : check_traces(COMMAND, argv + optind, argc - optind);
     if (status < 0)
-        status = check_files(argv + optind, argc - optind, &launch, path);
+        status = launch_check_files(COMMAND, &launch, (const char *const *)argv + optind,
+                                    (size_t)(argc - optind), arch_file, path);
     if (status < 0)
         status = set_arch(arch, arch_file, &launch);
     if (status < 0)

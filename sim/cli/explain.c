@@ -281,18 +281,6 @@ static int check_options(struct options *out)
 }
 
 /* -1: go on; else the exit status. */
-static int check_files(const struct options *options)
-{
-    struct file_uses uses = {.count = 0};
-
-    file_is_read(&uses, options->file);
-    file_is_read(&uses, options->arch_file);
-    file_is_written(&uses, options->output);
-    launch_files(&options->launch, &uses);
-    return files_are_apart(COMMAND, &uses);
-}
-
-/* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
     enum {
@@ -355,7 +343,7 @@ static int parse_options(int argc, char **argv, struct options *out)
         return EXIT_USAGE;
     status = take_operands(argv + optind, argc - optind, out);
     if (status < 0)
-        status = check_files(out);
+        status = launch_check_files(COMMAND, &out->launch, &out->file, 1, out->arch_file, out->output);
     return status < 0 ? check_options(out) : status;
 }
 

@@ -8,15 +8,6 @@
 
 #include <stdlib.h>
 
-static void *one_more(void *list, size_t count, size_t size)
-{
-    void *more = realloc(list, (count + 1) * size);
-
-    if (!more)
-        complain("out of memory");
-    return more;
-}
-
 static int add_text(const char ***list, size_t *count, const char *text)
 {
     const char **more = one_more(*list, *count, sizeof *more);

@@ -139,18 +139,6 @@ static int take_operands(char **operands, int count, struct options *out)
 }
 
 /* -1: go on; else the exit status. */
-static int check_files(const struct options *options)
-{
-    struct file_uses uses = {.count = 0};
-
-    file_is_read(&uses, options->file);
-    file_is_read(&uses, options->arch_file);
-    file_is_written(&uses, options->output);
-    launch_files(&options->launch, &uses);
-    return files_are_apart(COMMAND, &uses);
-}
-
-/* -1: go on; else the exit status. */
 static int parse_options(int argc, char **argv, struct options *out)
 {
     enum {
@@ -209,7 +197,9 @@ static int parse_options(int argc, char **argv, struct options *out)
     if (out->arch && out->arch_file)
         return usage_error(COMMAND, "--arch and --arch-file exclude each other");
     status = take_operands(argv + optind, argc - optind, out);
-    return status < 0 ? check_files(out) : status;
+    if (status >= 0)
+        return status;
+    return launch_check_files(COMMAND, &out->launch, &out->file, 1, out->arch_file, out->output);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading */

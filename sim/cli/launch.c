@@ -53,7 +53,7 @@ static char *cut(const char *command, const char *option, char *text)
     return sign + 1;
 }
 
-static void *one_more(void *list, size_t count, size_t size)
+void *one_more(void *list, size_t count, size_t size)
 {
     void *more = realloc(list, (count + 1) * size);
 
@@ -215,6 +215,19 @@ void launch_files(const struct launch_options *options, struct file_uses *uses)
     }
     for (size_t i = 0; i < options->dump_count; i++)
         file_is_written(uses, options->dumps[i].path);
+}
+
+int launch_check_files(const char *command, const struct launch_options *options, const char *const *files, size_t count,
+                       const char *arch_file, const char *output)
+{
+    struct file_uses uses = {.count = 0};
+
+    for (size_t i = 0; i < count; i++)
+        file_is_read(&uses, files[i]);
+    file_is_read(&uses, arch_file);
+    file_is_written(&uses, output);
+    launch_files(options, &uses);
+    return files_are_apart(command, &uses);
 }
 
 int launch_refuses(const struct launch_options *options, const wm_reader *reader, const char *path, struct wm_diag *diag)

@@ -80,6 +80,14 @@ int launch_refuses(const struct launch_options *options, const wm_reader *reader
 /* The files that options name. */
 void launch_files(const struct launch_options *options, struct file_uses *uses);
 
+/* The same with the files that are read and the output of a command that has no others (NULL: not given), all checked at
+ * once. -1: go on; else the exit status. */
+int launch_check_files(const char *command, const struct launch_options *options, const char *const *files, size_t count,
+                       const char *arch_file, const char *output);
+
+/* Room for one more in a list of count; NULL: out of memory, which has been said. */
+void *one_more(void *list, size_t count, size_t size);
+
 /* Where the input is a kernel that has run: says its remarks, writes the dumps. Returns 0 for success. */
 int launch_finish(const struct launch_options *options, wm_reader *reader);
 
